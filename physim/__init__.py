@@ -1,0 +1,1 @@
+"""A physics-based simulator of Pass the Pigs."""

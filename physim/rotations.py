@@ -1,0 +1,97 @@
+"""Quaternion arithmetic, scalar last, without a linear-algebra library call.
+
+Plain arithmetic keeps a trajectory's bits independent of the BLAS in use.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from physim.values import FloatArray
+
+IDENTITY_XYZW = np.array([0.0, 0.0, 0.0, 1.0])
+
+
+def multiply(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Hamilton product: first turn by `b`, then by `a`. (4,), (4,) -> (4,)."""
+    ax, ay, az, aw = (float(c) for c in a)
+    bx, by, bz, bw = (float(c) for c in b)
+    return np.array(
+        [
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+            aw * bw - ax * bx - ay * by - az * bz,
+        ]
+    )
+
+
+def conjugate(q: FloatArray) -> FloatArray:
+    """The inverse of a unit quaternion."""
+    return np.array([-q[0], -q[1], -q[2], q[3]])
+
+
+def normalized(q: FloatArray) -> FloatArray:
+    """`q` scaled to unit length."""
+    return q / math.sqrt(float(q[0] ** 2 + q[1] ** 2 + q[2] ** 2 + q[3] ** 2))
+
+
+def matrix(q: FloatArray) -> FloatArray:
+    """(3, 3) rotation matrix of a unit quaternion: columns are the turned axes."""
+    x, y, z, w = (float(c) for c in q)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def rotate(q: FloatArray, v: FloatArray) -> FloatArray:
+    """Turns vectors of shape (3,) or (n, 3) by `q`, without BLAS."""
+    m = matrix(q)
+    turned = v[..., 0, None] * m[:, 0] + v[..., 1, None] * m[:, 1] + v[..., 2, None] * m[:, 2]
+    return np.asarray(turned)
+
+
+def from_axis_angle(axis: FloatArray, angle_rad: float) -> FloatArray:
+    """Unit quaternion of a turn by `angle_rad` about the unit vector `axis`."""
+    s = math.sin(0.5 * angle_rad)
+    return np.array([axis[0] * s, axis[1] * s, axis[2] * s, math.cos(0.5 * angle_rad)])
+
+
+def from_matrix(m: FloatArray) -> FloatArray:
+    """Unit quaternion of a proper rotation matrix (3, 3), w >= 0 where it can be.
+
+    References:
+        Shepperd, "Quaternion from rotation matrix", J. Guidance and Control 1978.
+    """
+    trace = float(m[0, 0] + m[1, 1] + m[2, 2])
+    squares = np.array([m[0, 0], m[1, 1], m[2, 2], trace])
+    pick = int(np.argmax(squares))
+    q = np.empty(4)
+    if pick == 3:
+        q[3] = 1 + trace
+        q[0], q[1], q[2] = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
+    else:
+        i, j, k = pick, (pick + 1) % 3, (pick + 2) % 3
+        q[i] = 1 + m[i, i] - m[j, j] - m[k, k]
+        q[j] = m[j, i] + m[i, j]
+        q[k] = m[k, i] + m[i, k]
+        q[3] = m[k, j] - m[j, k]
+    q = normalized(q)
+    return -q if q[3] < 0 else q
+
+
+def from_uniform(u: FloatArray) -> FloatArray:
+    """Uniformly random rotation from three uniform numbers in [0, 1).
+
+    References:
+        Shoemake, "Uniform random rotations", Graphics Gems III, 1992.
+    """
+    a, b = math.sqrt(1 - u[0]), math.sqrt(u[0])
+    t1, t2 = 2 * math.pi * u[1], 2 * math.pi * u[2]
+    return np.array([a * math.sin(t1), a * math.cos(t1), b * math.sin(t2), b * math.cos(t2)])

@@ -1,0 +1,19 @@
+"""One independent random stream a roll, keyed by (seed, index)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def stream(seed: int, index: int) -> np.random.Generator:
+    """The generator of one roll, made without drawing those before it.
+
+    Args:
+        seed: the run's root seed; a non-negative integer that can be written down.
+        index: the roll's number in the run, from 0.
+
+    References:
+        NumPy's `SeedSequence(entropy, spawn_key)`; PCG64 bit generator.
+    """
+    sequence = np.random.SeedSequence(seed, spawn_key=(index,))
+    return np.random.Generator(np.random.PCG64(sequence))

@@ -1,0 +1,273 @@
+"""Every value that crosses a border between stages.
+
+Conventions, everywhere in the code:
+
+* SI units: metres, kilograms, seconds, radians. Only YAML files use mm, g and
+  degrees, and each key there carries its unit (`mass_g`, `length_mm`).
+* Pig frame: origin at the centre of mass, x forward (snout), y left, z up.
+* World frame: z up, the table's top at z = 0, its centre at the origin.
+* Quaternions are `quat_xyzw` (scalar last) and turn the pig frame into the
+  world frame.
+
+Values are frozen. Arrays inside them are never written to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+BLACK, PINK = "black", "pink"
+PIG_NAMES = (BLACK, PINK)
+TABLE = "table"
+
+
+class Pose(str, Enum):
+    """How one pig lies. `OTHER` is a rest that the rules do not name."""
+
+    SIDE_DOT_UP = "side_dot_up"
+    SIDE_DOT_DOWN = "side_dot_down"
+    TROTTER = "trotter"
+    RAZORBACK = "razorback"
+    SNOUTER = "snouter"
+    LEANING_JOWLER = "leaning_jowler"
+    OTHER = "other"
+
+
+class Outcome(str, Enum):
+    """What a roll of two pigs is called; the last three are not in the rules."""
+
+    SIDER = "sider"
+    PIG_OUT = "pig_out"
+    TROTTER = "trotter"
+    DOUBLE_TROTTER = "double_trotter"
+    RAZORBACK = "razorback"
+    DOUBLE_RAZORBACK = "double_razorback"
+    SNOUTER = "snouter"
+    DOUBLE_SNOUTER = "double_snouter"
+    LEANING_JOWLER = "leaning_jowler"
+    DOUBLE_LEANING_JOWLER = "double_leaning_jowler"
+    MIXED_COMBO = "mixed_combo"
+    OINKER = "oinker"
+    PIGGYBACK = "piggyback"
+    OFF_TABLE = "off_table"
+    UNSETTLED = "unsettled"
+    AMBIGUOUS = "ambiguous"
+
+
+class Status(str, Enum):
+    """What physics did with a roll."""
+
+    OK = "ok"
+    OFF_TABLE = "off_table"
+    UNSETTLED = "unsettled"
+
+
+class Ended(str, Enum):
+    """Why the simulation of a roll stopped."""
+
+    REST = "rest"
+    CERTAIN = "certain"
+
+
+@dataclass(frozen=True)
+class RigidState:
+    """Position and motion of one pig.
+
+    Attributes:
+        position_m: (3,) centre of mass, world frame [m].
+        quat_xyzw: (4,) unit quaternion, pig frame to world frame.
+        velocity_m_s: (3,) of the centre of mass, world frame [m/s].
+        angular_velocity_rad_s: (3,) world frame [rad/s].
+    """
+
+    position_m: FloatArray
+    quat_xyzw: FloatArray
+    velocity_m_s: FloatArray = field(default_factory=lambda: np.zeros(3))
+    angular_velocity_rad_s: FloatArray = field(default_factory=lambda: np.zeros(3))
+
+
+@dataclass(frozen=True)
+class Toss:
+    """The moment of release: one state a pig."""
+
+    black: RigidState
+    pink: RigidState
+
+    @property
+    def pigs(self) -> tuple[RigidState, RigidState]:
+        return self.black, self.pink
+
+
+@dataclass(frozen=True)
+class ConvexPart:
+    """One convex collision part.
+
+    Attributes:
+        label: body part, one of `BODY_PARTS` for the built-in pigs.
+        vertices_m: (n, 3) corners of the convex hull, pig frame [m].
+    """
+
+    label: str
+    vertices_m: FloatArray
+
+
+FEET = ("front_left_foot", "front_right_foot", "hind_left_foot", "hind_right_foot")
+BODY_PARTS = (
+    "snout",
+    "head",
+    "left_ear",
+    "right_ear",
+    "shoulders",
+    "trunk",
+    "rump",
+    "tail",
+    *FEET,
+    "front_left_leg",
+    "front_right_leg",
+    "hind_left_leg",
+    "hind_right_leg",
+)
+
+
+@dataclass(frozen=True)
+class PigModel:
+    """A rigid pig as the physics sees it, in the pig frame.
+
+    Attributes:
+        name: model name, or the folder it came from.
+        length_m: extent along x of the collision parts [m].
+        height_m: extent along z [m]; tolerances are fractions of it.
+        mass_kg: [kg].
+        inertia_kg_m2: (3, 3) about the centre of mass, pig frame [kg m2].
+        parts: convex collision parts; their union is the pig.
+        lateral_friction, restitution, rolling_friction, spinning_friction: the
+            pig's own factors. A pair's coefficient is the product of both
+            bodies' factors (PyBullet's convention), except rolling and
+            spinning friction, which Bullet combines with lateral friction.
+        dot_side: "right" or "left": the flank that carries the dot.
+    """
+
+    name: str
+    length_m: float
+    height_m: float
+    mass_kg: float
+    inertia_kg_m2: FloatArray
+    parts: tuple[ConvexPart, ...]
+    lateral_friction: float
+    restitution: float
+    rolling_friction: float = 0.0
+    spinning_friction: float = 0.0
+    dot_side: str = "right"
+
+    @property
+    def vertices_m(self) -> FloatArray:
+        """(n, 3) vertices of all parts, pig frame [m]."""
+        return np.concatenate([part.vertices_m for part in self.parts])
+
+
+@dataclass(frozen=True)
+class Surface:
+    """What the table is covered with; factors as in `PigModel`."""
+
+    name: str
+    lateral_friction: float
+    restitution: float
+    rolling_friction: float = 0.0
+    spinning_friction: float = 0.0
+
+
+@dataclass(frozen=True)
+class Table:
+    """A level rectangular table, top at z = 0, centred on the origin."""
+
+    surface: Surface
+    length_m: float
+    width_m: float
+
+
+@dataclass(frozen=True)
+class Contact:
+    """One body part that is in contact at rest.
+
+    Attributes:
+        part: label of the pig's own part.
+        other: "table", or the name of the other pig.
+        other_part: label of the other pig's part; "" for the table.
+        gap_m: distance between the surfaces, collision margin taken off;
+            negative where they overlap [m].
+        position_m: (3,) the contact's place, world frame [m].
+    """
+
+    part: str
+    other: str
+    other_part: str
+    gap_m: float
+    position_m: FloatArray
+
+
+@dataclass(frozen=True)
+class Rest:
+    """How the world left the two pigs.
+
+    Attributes:
+        status: what physics did.
+        ended: why the simulation stopped.
+        time_s: simulated time since release [s].
+        pigs: final states, black then pink.
+        deepest_penetration_m: the deepest overlap with the table seen [m].
+        steps: engine steps taken.
+    """
+
+    status: Status
+    ended: Ended
+    time_s: float
+    pigs: tuple[RigidState, RigidState]
+    deepest_penetration_m: float = 0.0
+    steps: int = 0
+
+
+@dataclass(frozen=True)
+class PoseReading:
+    """What the classifier says of one pig.
+
+    Attributes:
+        pose: the class.
+        margin: 0 at the border to the next class, 1 far inside (dimensionless).
+    """
+
+    pose: Pose
+    margin: float
+
+
+@dataclass(frozen=True)
+class PigResult:
+    """One pig's line in a roll. `rest` indexes the model's stable rests, or is None."""
+
+    name: str
+    pose: Pose
+    rest: int | None
+    margin: float
+    contacts: tuple[Contact, ...]
+    position_m: FloatArray
+    quat_xyzw: FloatArray
+
+
+@dataclass(frozen=True)
+class Roll:
+    """One roll, end to end. `score` is None where the rules give none."""
+
+    seed: int
+    index: int
+    status: Status
+    outcome: Outcome
+    score: int | None
+    touching: bool
+    ended: Ended
+    pigs: tuple[PigResult, PigResult]
+    time_s: float
