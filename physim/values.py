@@ -220,7 +220,6 @@ class Rest:
         ended: why the simulation stopped.
         time_s: simulated time since release [s].
         pigs: final states, black then pink.
-        deepest_penetration_m: the deepest overlap with the table seen [m].
         steps: engine steps taken.
     """
 
@@ -228,7 +227,6 @@ class Rest:
     ended: Ended
     time_s: float
     pigs: tuple[RigidState, RigidState]
-    deepest_penetration_m: float = 0.0
     steps: int = 0
 
 

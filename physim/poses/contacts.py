@@ -1,0 +1,71 @@
+"""Which body parts touch what, from the geometry of the final state alone.
+
+Gaps are those of the collision parts themselves, without the engine's margin, and
+do not ask whether force passes: the engine reports contacts that carry none, and
+keeps some that have opened.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from physim.poses.separation import separation
+from physim.rotations import rotate
+from physim.values import TABLE, Contact, FloatArray, PigModel, RigidState
+
+TABLE_GAP_M = 0.15e-3  # a part nearer to the table than this is in contact with it
+TOUCH_GAP_M = 0.10e-3  # pigs nearer to each other than this touch
+
+
+def world_parts(model: PigModel, state: RigidState) -> list[FloatArray]:
+    """Per part, (n, 3) corners in the world frame [m]."""
+    return [rotate(state.quat_xyzw, part.vertices_m) + state.position_m for part in model.parts]
+
+
+def table_gaps(model: PigModel, state: RigidState) -> dict[str, float]:
+    """Label to the height of that body part's lowest point above the table [m].
+
+    Where several parts carry one label, the lowest counts.
+    """
+    gaps: dict[str, float] = {}
+    for part, corners in zip(model.parts, world_parts(model, state), strict=True):
+        low = float(corners[:, 2].min())
+        gaps[part.label] = min(low, gaps.get(part.label, low))
+    return gaps
+
+
+def table_contacts(model: PigModel, state: RigidState) -> tuple[Contact, ...]:
+    """The parts within `TABLE_GAP_M` of the table, each at the middle of its touching corners."""
+    contacts = []
+    for part, corners in zip(model.parts, world_parts(model, state), strict=True):
+        low = float(corners[:, 2].min())
+        if low < TABLE_GAP_M:
+            place = corners[corners[:, 2] < TABLE_GAP_M].mean(axis=0)
+            contacts.append(Contact(part.label, TABLE, "", low, place))
+    return tuple(contacts)
+
+
+def pig_contacts(
+    models: tuple[PigModel, PigModel],
+    states: tuple[RigidState, RigidState],
+    names: tuple[str, str],
+) -> tuple[tuple[Contact, ...], tuple[Contact, ...]]:
+    """The parts of the two pigs within `TOUCH_GAP_M` of each other.
+
+    Returns:
+        The contacts as the first pig sees them, and as the second does. A gap of
+        0 stands for any overlap.
+    """
+    first, second = (world_parts(m, s) for m, s in zip(models, states, strict=True))
+    boxes = [(corners.min(axis=0), corners.max(axis=0)) for corners in second]
+    of_first, of_second = [], []
+    for part, corners in zip(models[0].parts, first, strict=True):
+        low, high = corners.min(axis=0) - TOUCH_GAP_M, corners.max(axis=0) + TOUCH_GAP_M
+        for other, others, box in zip(models[1].parts, second, boxes, strict=True):
+            if np.any(box[0] > high) or np.any(box[1] < low):
+                continue
+            gap, place = separation(corners, others)
+            if gap < TOUCH_GAP_M:
+                of_first.append(Contact(part.label, names[1], other.label, gap, place))
+                of_second.append(Contact(other.label, names[0], part.label, gap, place))
+    return tuple(of_first), tuple(of_second)

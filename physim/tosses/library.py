@@ -1,0 +1,112 @@
+"""Toss models by name, from `tosses.yaml`."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from physim.errors import ConfigError
+from physim.tosses.models import Drop, Hand, TossModel, Trapdoor
+from physim.yamlfile import check_keys, load, number
+
+TOSSES_YAML = Path(__file__).with_name("tosses.yaml")
+_KINDS: dict[str, type[Trapdoor] | type[Hand] | type[Drop]] = {
+    "trapdoor": Trapdoor,
+    "hand": Hand,
+    "drop": Drop,
+}
+# How a field's SI unit is written in the YAML, and the factor to SI.
+_YAML_UNITS = (("_rad", "_deg", math.pi / 180.0), ("_m", "_mm", 1e-3))
+MAX_HEIGHT_M = 3.0  # a throw from higher than a room is a slip of units
+MIN_HEIGHT_M = 0.001
+
+
+def toss_names() -> list[str]:
+    """The names that `toss` knows."""
+    return list(load(TOSSES_YAML))
+
+
+def toss(name: str, height_mm: float | None = None) -> TossModel:
+    """The toss model of that name, optionally from one fixed height [mm].
+
+    Raises:
+        ConfigError: unknown name, or a height that is not a number in range.
+    """
+    known = load(TOSSES_YAML)
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]
+        raise ConfigError(f"unknown toss `{name}`; did you mean `{near}`? ({', '.join(known)})")
+    model = from_mapping(known[name], f"{TOSSES_YAML.name}: {name}")
+    return model if height_mm is None else model.at_height(checked_height_m(height_mm))
+
+
+def checked_height_m(height_mm: float) -> float:
+    """A height in metres, refused outside [1 mm, 3 m]."""
+    height_m = height_mm * 1e-3
+    if not MIN_HEIGHT_M <= height_m <= MAX_HEIGHT_M:
+        raise ConfigError(
+            f"the height must lie between {MIN_HEIGHT_M * 1e3:g} and {MAX_HEIGHT_M * 1e3:g} mm, "
+            f"found {height_mm:g}"
+        )
+    return height_m
+
+
+def from_mapping(data: Mapping[str, Any], where: str) -> TossModel:
+    """A toss model from the keys of `tosses.yaml`.
+
+    Args:
+        data: the mapping, with `kind` and every parameter of that kind.
+        where: what messages call the place it came from.
+
+    Raises:
+        ConfigError: an unknown or missing key, or a value out of range.
+    """
+    kind = data.get("kind")
+    if kind not in _KINDS:
+        raise ConfigError(f"{where}: `kind` must be one of {', '.join(_KINDS)}, found {kind!r}")
+    model = _KINDS[kind]
+    keys = {field.name: _yaml_key(field.name) for field in fields(model)}
+    yaml_keys = ["kind", *(key for key, _ in keys.values())]
+    check_keys(data, yaml_keys, where, required=yaml_keys)
+    values: dict[str, Any] = {}
+    for name, (key, factor) in keys.items():
+        if name == "facing":
+            values[name] = _facing(data[key], where)
+        elif name == "heights_m":
+            values[name] = _heights(data[key], where)
+        else:
+            low = 0.0 if "spread" in name or name in ("separation_m", "clearance_m") else -math.inf
+            values[name] = number(data, key, where, low=low) * factor
+    if "height_m" in values:
+        checked_height_m(values["height_m"] * 1e3)
+    return model(**values)
+
+
+def _yaml_key(name: str) -> tuple[str, float]:
+    if name == "heights_m":
+        return "heights_mm", 1e-3
+    for si, written, factor in _YAML_UNITS:
+        if name.endswith(si):
+            return name[: -len(si)] + written, factor
+    return name, 1.0
+
+
+def _facing(value: Any, where: str) -> tuple[str, ...]:
+    ways = ("forward", "backward")
+    if not isinstance(value, list) or not value or any(way not in ways for way in value):
+        raise ConfigError(f"{where}: `facing` must list some of {', '.join(ways)}, found {value!r}")
+    return tuple(value)
+
+
+def _heights(value: Any, where: str) -> tuple[float, ...]:
+    if not isinstance(value, list) or not value:
+        raise ConfigError(f"{where}: `heights_mm` must be a list of numbers, found {value!r}")
+    heights = []
+    for height in value:
+        checked = number({"heights_mm": height}, "heights_mm", where)
+        heights.append(checked_height_m(checked))
+    return tuple(heights)

@@ -1,0 +1,84 @@
+"""A pig as the engine and the flight need it: in its principal axes.
+
+Bullet takes only a diagonal inertia, so inside `world` every state is that of the
+principal frame (origin at the centre of mass, axes along the principal axes of
+inertia). `enter` and `leave` are the border.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import ConvexHull
+
+from physim.rotations import conjugate, from_matrix, multiply, normalized, rotate
+from physim.values import FloatArray, PigModel, RigidState
+
+# Off-diagonal inertia below this share of the largest moment counts as zero, so
+# that a symmetric body (a cube) keeps its own axes and not arbitrary ones.
+_DIAGONAL_SHARE = 1e-9
+
+
+@dataclass(frozen=True)
+class Body:
+    """One rigid pig in its principal frame.
+
+    Attributes:
+        model: the pig it was made from.
+        principal_xyzw: (4,) turns the principal frame into the pig frame.
+        moments_kg_m2: (3,) principal moments of inertia [kg m2].
+        parts_m: per part, (n, 3) vertices, principal frame [m].
+        hull_m: (n, 3) vertices of the hull of all parts, principal frame [m].
+        radius_m: of the sphere about the centre of mass that holds the pig [m].
+    """
+
+    model: PigModel
+    principal_xyzw: FloatArray
+    moments_kg_m2: FloatArray
+    parts_m: tuple[FloatArray, ...]
+    hull_m: FloatArray
+    radius_m: float
+
+    @classmethod
+    def of(cls, model: PigModel) -> Body:
+        """The body of a model."""
+        moments, axes = _principal(model.inertia_kg_m2)
+        principal = from_matrix(axes)
+        into = conjugate(principal)
+        parts = tuple(rotate(into, part.vertices_m) for part in model.parts)
+        vertices = np.concatenate(parts)
+        hull = vertices[ConvexHull(vertices).vertices]
+        radius = float(np.sqrt((hull**2).sum(axis=1).max()))
+        return cls(model, principal, moments, parts, hull, radius)
+
+    def enter(self, state: RigidState) -> RigidState:
+        """The state of the principal frame, from that of the pig frame."""
+        quat = multiply(state.quat_xyzw, self.principal_xyzw)
+        return RigidState(
+            state.position_m, quat, state.velocity_m_s, state.angular_velocity_rad_s
+        )
+
+    def leave(self, state: RigidState) -> RigidState:
+        """The state of the pig frame, from that of the principal frame."""
+        quat = normalized(multiply(state.quat_xyzw, conjugate(self.principal_xyzw)))
+        return RigidState(
+            state.position_m, quat, state.velocity_m_s, state.angular_velocity_rad_s
+        )
+
+
+def _principal(inertia: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Moments (3,) and right-handed axes (3, 3, columns) of an inertia tensor."""
+    off = np.abs(inertia - np.diag(np.diag(inertia))).max()
+    if off <= _DIAGONAL_SHARE * np.abs(inertia).max():
+        return np.diag(inertia).copy(), np.eye(3)
+    moments, axes = np.linalg.eigh(inertia)
+    # Order and orient the axes like the pig's own, so that the frames stay close.
+    order = [int(np.argmax(np.abs(axes[0])))]
+    rest = [k for k in range(3) if k not in order]
+    order += sorted(rest, key=lambda k: -abs(float(axes[1, k])))
+    moments, axes = moments[order], axes[:, order]
+    axes = axes * np.where(np.diag(axes) < 0, -1.0, 1.0)
+    if np.linalg.det(axes) < 0:
+        axes[:, 2] = -axes[:, 2]
+    return moments, axes

@@ -1,0 +1,169 @@
+"""From release to rest: flight, then the engine, until both pigs are still.
+
+Rest, for one pig, is all of:
+
+* no point of it has moved by more than `displacement` over `window_s`;
+* no point of it is faster than `speed` (any direction, any kind of motion alike);
+* its centre of mass stands over the support polygon and its clearance is small,
+  so that a slow last topple is waited for. Pigs that lean on each other have no
+  polygon of their own; for them the window is doubled instead.
+
+Thresholds are fractions of the pig's height and of the speed of a fall from it,
+so they fit a toy of any size. What is not at rest by `cap_s` is `unsettled`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from physim.geometry import inside_margin
+from physim.rotations import rotate
+from physim.values import Ended, FloatArray, Rest, RigidState, Status, Toss
+from physim.world.body import Body
+from physim.world.bullet import Engine
+from physim.world.flight import GRAVITY_M_S2, first_contact
+
+Observer = Callable[[float, tuple[RigidState, RigidState]], None]
+
+
+@dataclass(frozen=True)
+class RestCriterion:
+    """When a pig counts as at rest.
+
+    Attributes:
+        window_s: how long a pig has to stay where it is [s].
+        displacement: of any point within the window, over the pig's height.
+        speed: of any point, over sqrt(2 g height).
+        clearance: of the lowest point above the table, over the height.
+        cap_s: simulated time after the first contact at which waiting ends [s].
+    """
+
+    window_s: float = 0.1
+    displacement: float = 0.001
+    speed: float = 0.01
+    clearance: float = 0.005
+    cap_s: float = 6.0
+
+
+@dataclass
+class _Watch:
+    """Since when one pig has been where it is."""
+
+    state: RigidState
+    since_s: float
+
+
+def settle(
+    engine: Engine,
+    toss: Toss,
+    criterion: RestCriterion | None = None,
+    observe: Observer | None = None,
+) -> Rest:
+    """Simulates one roll from release until both pigs are at rest.
+
+    Args:
+        engine: an open engine.
+        toss: the two states at release, pig frame.
+        criterion: when pigs are at rest; the default if None.
+        observe: called with the time since release [s] and both states
+            (principal frame) at contact and after each `engine.advance`.
+    """
+    rule = criterion or RestCriterion()
+    bodies = engine.bodies
+    starts = (bodies[0].enter(toss.black), bodies[1].enter(toss.pink))
+    flight_s, states = first_contact(bodies, starts)
+    engine.place(states)
+    if observe:
+        observe(flight_s, states)
+    watches = [_Watch(state, 0.0) for state in states]
+    status, calls = Status.UNSETTLED, 0
+    while calls * engine.call_s < rule.cap_s:
+        engine.advance()
+        calls += 1
+        elapsed_s = calls * engine.call_s
+        states = engine.states()
+        if observe:
+            observe(flight_s + elapsed_s, states)
+        if any(_fallen(state, body, engine) for state, body in zip(states, bodies, strict=True)):
+            status = Status.OFF_TABLE
+            break
+        if _at_rest(engine, watches, states, elapsed_s, rule):
+            status = Status.OK
+            break
+    return Rest(
+        status=status,
+        ended=Ended.REST,
+        time_s=flight_s + calls * engine.call_s,
+        pigs=(bodies[0].leave(states[0]), bodies[1].leave(states[1])),
+        steps=calls * engine.settings.steps_a_call,
+    )
+
+
+def _fallen(state: RigidState, body: Body, engine: Engine) -> bool:
+    """Whether the pig is past the edge and below the table's top for good."""
+    x, y, z = (float(c) for c in state.position_m)
+    outside = abs(x) > engine.table.length_m / 2 or abs(y) > engine.table.width_m / 2
+    return outside and z < -body.radius_m
+
+
+def _at_rest(
+    engine: Engine,
+    watches: list[_Watch],
+    states: tuple[RigidState, RigidState],
+    now_s: float,
+    rule: RestCriterion,
+) -> bool:
+    stays = [
+        _stays(watch, state, body, now_s, rule)
+        for watch, state, body in zip(watches, states, engine.bodies, strict=True)
+    ]
+    still_s = min(stays)
+    if still_s < rule.window_s:
+        return False
+    supported = all(
+        _supported(state, body, rule) for state, body in zip(states, engine.bodies, strict=True)
+    )
+    if supported:
+        return True
+    return still_s >= 2 * rule.window_s and engine.pigs_meet(within_m=1e-4)
+
+
+def _stays(
+    watch: _Watch, state: RigidState, body: Body, now_s: float, rule: RestCriterion
+) -> float:
+    """For how long the pig has been within `displacement` of one place [s]."""
+    height = body.model.height_m
+    limit = rule.speed * math.sqrt(2.0 * GRAVITY_M_S2 * height)
+    speed = _length(state.velocity_m_s) + body.radius_m * _length(state.angular_velocity_rad_s)
+    moved = _length(state.position_m - watch.state.position_m) + body.radius_m * _turn_rad(
+        state.quat_xyzw, watch.state.quat_xyzw
+    )
+    if speed > limit or moved > rule.displacement * height:
+        watch.state, watch.since_s = state, now_s
+    return now_s - watch.since_s
+
+
+def _supported(state: RigidState, body: Body, rule: RestCriterion) -> bool:
+    """Whether the centre of mass stands over the points that are on the table."""
+    points = rotate(state.quat_xyzw, body.hull_m) + state.position_m
+    low = float(points[:, 2].min())
+    allowed = rule.clearance * body.model.height_m
+    if low > allowed:
+        return False
+    feet = points[points[:, 2] <= max(low, 0.0) + allowed][:, :2]
+    return inside_margin(state.position_m[:2], feet) >= 0.0
+
+
+def _length(vector: FloatArray) -> float:
+    return math.sqrt(float((vector**2).sum()))
+
+
+def _turn_rad(a: FloatArray, b: FloatArray) -> float:
+    """The angle between two attitudes [rad], accurate near 0."""
+    same = float((a * b).sum())
+    sign = 1.0 if same >= 0 else -1.0
+    return 4.0 * math.asin(min(1.0, 0.5 * _length(np.asarray(a - sign * b))))
