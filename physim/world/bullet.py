@@ -98,6 +98,7 @@ class Engine:
         self._placed = 0
         self._pigs: list[int] = []
         self._shapes: list[int] = []
+        self._unseen = -1
         self._ground = -1
         self._at_edge = False
 
@@ -180,6 +181,10 @@ class Engine:
                 physicsClientId=self._client,
             )
             self._shapes = [self._make_shape(body) for body in self.bodies]
+            # Without a visual shape, Bullet would read the parts' file again for every body.
+            self._unseen = pybullet.createVisualShape(
+                pybullet.GEOM_SPHERE, radius=0.01, physicsClientId=self._client
+            )
         self._ground = self._make_plane()
         self._at_edge = False
         self._placed = 0
@@ -205,6 +210,7 @@ class Engine:
         pig = pybullet.createMultiBody(
             mass_g,
             shape,
+            self._unseen,
             basePosition=(state.position_m * UNITS_PER_M).tolist(),
             baseOrientation=state.quat_xyzw.tolist(),
             useMaximalCoordinates=1,
