@@ -1,0 +1,165 @@
+"""Reference tables: counts of real rolls, with where they come from.
+
+They lie in `calibration/tables/`: a YAML file a table and, where a table is
+long, a CSV file beside it.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from physim import yamlfile
+from physim.errors import ConfigError
+from physim.resources import data_folder
+from physim.statistics.pairs import PAIR_CELLS, POSE_CELLS, TOUCHING, pair_name
+from physim.values import Pose
+
+_CELLS = {"pose": POSE_CELLS, "pair": PAIR_CELLS}
+_KEYS = ("title", "source", "cell", "sample_size", "method", "notes")
+_CSV_COLUMNS = ("height_in", "start_code", "black", "pink", "rolls")
+
+
+@dataclass(frozen=True)
+class PairRow:
+    """One row of a table of two-pig rolls.
+
+    Attributes:
+        height_in: height of release above the surface [inch].
+        start_code: label of the block.
+        black: pose of the marked pig; None where the pigs touched.
+        pink: the other pig's.
+        rolls: how many.
+    """
+
+    height_in: float
+    start_code: int
+    black: Pose | None
+    pink: Pose | None
+    rolls: int
+
+    @property
+    def cell(self) -> str:
+        """Name of the row's cell in `ReferenceTable.counts`."""
+        if self.black is None or self.pink is None:
+            return TOUCHING
+        return pair_name(self.black, self.pink)
+
+
+@dataclass(frozen=True)
+class ReferenceTable:
+    """Counts of real rolls.
+
+    Attributes:
+        name: as in `--against`.
+        title, source, method: one text each.
+        cell: "pose" (a count a pig) or "pair" (a count a roll).
+        sample_size: the sum of the counts: pigs or rolls.
+        notes: what a user of the numbers must know.
+        counts: every cell in a fixed order: the poses, or the unordered pairs
+            ("trotter+razorback") and "touching".
+        rows: a pair table's rows as counted; empty for a table of poses.
+    """
+
+    name: str
+    title: str
+    source: str
+    method: str
+    cell: str
+    sample_size: int
+    notes: tuple[str, ...]
+    counts: Mapping[str, int]
+    rows: tuple[PairRow, ...] = ()
+
+
+def table_names() -> list[str]:
+    """Names of the reference tables that are there."""
+    return sorted(path.stem for path in _folder().glob("*.yaml"))
+
+
+def load_table(name: str) -> ReferenceTable:
+    """Reads a reference table.
+
+    Raises:
+        ConfigError: no such table, or a damaged one.
+    """
+    if name not in table_names():
+        raise ConfigError(f"unknown table `{name}` (valid: {', '.join(table_names())})")
+    path = _folder() / f"{name}.yaml"
+    where = str(path)
+    data = yamlfile.load(path)
+    yamlfile.check_keys(data, (*_KEYS, "counts", "counts_csv"), where, required=_KEYS)
+    cell = data["cell"]
+    if cell not in _CELLS:
+        raise ConfigError(f"{where}: `cell` must be one of {', '.join(_CELLS)}, found {cell!r}")
+    rows: tuple[PairRow, ...] = ()
+    if "counts_csv" in data:
+        rows = _read_rows(path.with_name(str(data["counts_csv"])))
+        counts = _pair_counts(rows)
+    else:
+        counts = _listed_counts(data, _CELLS[cell], where)
+    sample_size = int(yamlfile.number(data, "sample_size", where, low=1))
+    if set(counts) != set(_CELLS[cell]) or sum(counts.values()) != sample_size:
+        raise ConfigError(f"{where}: the counts are no `{cell}` counts that add up to sample_size")
+    return ReferenceTable(
+        name=name,
+        title=str(data["title"]),
+        source=str(data["source"]),
+        method=str(data["method"]),
+        cell=cell,
+        sample_size=sample_size,
+        notes=tuple(str(note) for note in data["notes"]),
+        counts=counts,
+        rows=rows,
+    )
+
+
+def pool_poses(table: ReferenceTable) -> dict[Pose, int]:
+    """Pigs by pose: the counts of a pose table, or a pair table's pigs that did not touch."""
+    pigs = {Pose(name): 0 for name in POSE_CELLS}
+    for cell, count in table.counts.items():
+        if cell != TOUCHING:
+            for name in cell.split("+"):
+                pigs[Pose(name)] += count
+    return pigs
+
+
+def _folder() -> Path:
+    return data_folder("calibration") / "tables"
+
+
+def _listed_counts(data: Mapping[str, Any], cells: tuple[str, ...], where: str) -> dict[str, int]:
+    listed, where = data.get("counts"), f"{where}: counts"
+    if not isinstance(listed, dict):
+        raise ConfigError(f"{where}: expected one line a cell ({', '.join(cells)})")
+    yamlfile.check_keys(listed, cells, where, required=cells)
+    return {cell: int(yamlfile.number(listed, cell, where, low=0)) for cell in cells}
+
+
+def _pair_counts(rows: tuple[PairRow, ...]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for row in rows:
+        counts[row.cell] += row.rolls
+    return {cell: counts[cell] for cell in PAIR_CELLS}
+
+
+def _read_rows(path: Path) -> tuple[PairRow, ...]:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file)
+            if tuple(reader.fieldnames or ()) != _CSV_COLUMNS:
+                raise ConfigError(f"{path}: the columns must be {','.join(_CSV_COLUMNS)}")
+            return tuple(_row(row) for row in reader)
+    except (OSError, TypeError, ValueError) as error:
+        raise ConfigError(f"{path}: cannot be read ({error})") from error
+
+
+def _row(row: Mapping[str, str]) -> PairRow:
+    black, pink = (None if row[pig] == TOUCHING else Pose(row[pig]) for pig in ("black", "pink"))
+    if (black is None) != (pink is None):
+        raise ValueError("`touching` must stand for both pigs of a row")
+    return PairRow(float(row["height_in"]), int(row["start_code"]), black, pink, int(row["rolls"]))

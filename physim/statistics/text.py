@@ -1,0 +1,92 @@
+"""The statistics of a sample as a plain text table for the terminal, 80 columns at most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from physim.statistics.compare import MONTE_CARLO, Comparison
+from physim.statistics.counts import Counts
+from physim.statistics.intervals import clopper_pearson
+from physim.statistics.tables import pool_poses
+from physim.values import Outcome, Pose
+
+_NAME_WIDTH = 29  # the longest pair: leaning_jowler+leaning_jowler
+_BESIDE_THE_RULES = (Outcome.UNSETTLED, Outcome.AMBIGUOUS, Outcome.OFF_TABLE)
+_FEW_EXPECTED = 5  # the usual bound of the chi-square approximation
+
+
+def format_stats(counts: Counts, comparison: Comparison | None = None) -> str:
+    """Poses, outcomes and, with a comparison, the real frequencies beside them.
+
+    Frequencies and differences are in percent and percentage points; a cell is
+    compared only if the reference table has it.
+
+    Returns:
+        Lines of 80 columns at most, without a newline at the end.
+    """
+    return "\n".join(line.rstrip() for line in _lines(counts, comparison))
+
+
+def _lines(counts: Counts, comparison: Comparison | None) -> Iterator[str]:
+    poses = {pose.value: counts.poses[pose] for pose in Pose}
+    real: dict[str, float] = {}
+    if comparison is not None:
+        pooled = pool_poses(comparison.table)
+        real = {pose.value: count / sum(pooled.values()) for pose, count in pooled.items()}
+    yield f"{counts.rolls:,} rolls; poses of {counts.pigs:,} pigs that did not touch"
+    yield ""
+    yield from _table("pose", poses, counts.pigs, real)
+    yield ""
+    outcomes = {
+        outcome.value: counts.outcomes[outcome]
+        for outcome in Outcome
+        if outcome not in _BESIDE_THE_RULES
+    }
+    yield from _table("outcome", outcomes, counts.rolls, {})
+    yield ""
+    for outcome in _BESIDE_THE_RULES:
+        yield _row(outcome.value, counts.outcomes[outcome], counts.rolls, None)
+    if comparison is not None:
+        yield ""
+        yield from _comparison(comparison)
+
+
+def _table(
+    title: str, cells: Mapping[str, int], size: int, real: Mapping[str, float]
+) -> Iterator[str]:
+    head = f"{title:{_NAME_WIDTH}}{'count':>11}{'freq %':>8}{'95 % interval':>16}"
+    yield head + (f"{'real %':>8}{'diff':>8}" if real else "")
+    for name, count in cells.items():
+        yield _row(name, count, size, real.get(name))
+
+
+def _row(name: str, count: int, size: int, real: float | None) -> str:
+    if not size:
+        return f"{name:{_NAME_WIDTH}}{count:>11,}{'-':>8}"
+    interval = clopper_pearson(count, size)
+    span = f"{100 * interval.low:.2f} - {100 * interval.high:.2f}"
+    percent = 100 * count / size
+    line = f"{name:{_NAME_WIDTH}}{count:>11,}{percent:>8.2f}{span:>16}"
+    if real is not None:
+        line += f"{100 * real:>8.2f}{percent - 100 * real:>+8.2f}"
+    return line
+
+
+def _comparison(comparison: Comparison) -> Iterator[str]:
+    table, test = comparison.table, comparison.test
+    if table.cell == "pair":
+        real = {cell: count / table.sample_size for cell, count in table.counts.items()}
+        yield from _table("pair", comparison.observed, sum(comparison.observed.values()), real)
+        yield ""
+    unit = "pigs" if table.cell == "pose" else "rolls"
+    yield f"against {table.name} ({table.sample_size:,} {unit})"
+    if comparison.left_out:
+        yield f"  left out of TV and G: {comparison.left_out:,} {unit} with the pose other"
+    if comparison.tv is None or test is None:
+        yield "  nothing to compare: no counted pigs"
+        return
+    yield f"  total variation distance {comparison.tv:.4f}"
+    how = "Monte Carlo" if test.method == MONTE_CARLO else "chi-square"
+    yield f"  G = {test.g:.2f}, df = {test.df}, p = {test.p:.3g} ({how})"
+    if test.smallest_expected < _FEW_EXPECTED and test.method != MONTE_CARLO:
+        yield f"  the smallest expected count is {test.smallest_expected:.1f}: p is approximate"
