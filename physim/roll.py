@@ -1,0 +1,225 @@
+"""One roll, end to end: the module that joins the stages.
+
+`PigModel x 2 + Toss -> World -> Rest -> Contacts -> Pose x 2 -> Outcome -> Score`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+
+from physim.errors import ConfigError
+from physim.pigs.library import load_model
+from physim.poses.classify import classify
+from physim.poses.contacts import pig_contacts, table_contacts
+from physim.rests import RestTable
+from physim.rules.score import outcome_of, score_of
+from physim.seeding import stream
+from physim.tosses.draws import Draws
+from physim.tosses.library import toss as toss_named
+from physim.tosses.models import TossModel
+from physim.values import (
+    PIG_NAMES,
+    TABLE,
+    PigModel,
+    PigResult,
+    Pose,
+    PoseReading,
+    Rest,
+    Roll,
+    Table,
+    Toss,
+)
+from physim.world.body import Body
+from physim.world.bullet import Engine, EngineSettings
+from physim.world.scene import table as table_named
+from physim.world.settle import Observer, RestCriterion, settle
+
+MAX_SEED = 2**63 - 1  # what a signed 64-bit column of a dataset holds
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Everything that fixes a roll, apart from seed and index.
+
+    Attributes:
+        black, pink: the two pigs.
+        toss: how they are released.
+        table: what they land on.
+        settings: of the engine.
+        criterion: when a pig is at rest.
+    """
+
+    black: PigModel
+    pink: PigModel
+    toss: TossModel
+    table: Table
+    settings: EngineSettings = EngineSettings()
+    criterion: RestCriterion = RestCriterion()
+
+    @classmethod
+    def named(
+        cls,
+        model: str = "standard",
+        *,
+        black: str | None = None,
+        pink: str | None = None,
+        toss: str = "trapdoor",
+        height_mm: float | None = None,
+        surface: str | None = None,
+        settings: EngineSettings | None = None,
+    ) -> Setup:
+        """A setup from the names that the command line uses.
+
+        Args:
+            model: of both pigs: a name or a path to a model folder.
+            black, pink: of one pig, in place of `model`.
+            toss: `trapdoor`, `hand` or `drop`.
+            height_mm: of release; None for the toss's own.
+            surface: of the table; None for the default.
+            settings: of the engine; None for the default.
+
+        Raises:
+            ConfigError, ModelError: an unknown name, or a file that cannot be used.
+        """
+        black_model = load_model(black or model)
+        pink_model = black_model if (pink or model) == (black or model) else load_model(pink or model)
+        return cls(
+            black_model,
+            pink_model,
+            toss_named(toss, height_mm),
+            table_named(surface),
+            settings or EngineSettings(),
+        )
+
+    @property
+    def pigs(self) -> tuple[PigModel, PigModel]:
+        return self.black, self.pink
+
+
+class Simulator:
+    """Rolls of one setup on one engine client. Use it with `with`."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+        self._engine: Engine | None = None
+        self._rests: tuple[RestTable, RestTable] | None = None
+
+    def __enter__(self) -> Simulator:
+        black, pink = self.setup.pigs
+        bodies = (Body.of(black), Body.of(pink))
+        of_black = RestTable.of(black)
+        self._rests = (of_black, of_black if pink is black else RestTable.of(pink))
+        self._engine = Engine(bodies, self.setup.table, self.setup.settings).__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._engine is not None:
+            self._engine.__exit__(kind, error, trace)
+            self._engine = None
+
+    def roll(self, seed: int, index: int, observe: Observer | None = None) -> Roll:
+        """The roll of that seed and index; the same bits whatever was rolled before.
+
+        Args:
+            seed: 0 to 2^63 - 1.
+            index: from 0.
+            observe: as for `settle`.
+        """
+        check_seed(seed, index)
+        toss = self.setup.toss.release(Draws(stream(seed, index)), index, self.setup.pigs)
+        return self.judge(seed, index, self.settle(toss, observe))
+
+    def rolls(self, seed: int, indices: Iterable[int]) -> Iterator[Roll]:
+        """The rolls of these indices, one by one."""
+        return (self.roll(seed, index) for index in indices)
+
+    def settle(self, toss: Toss, observe: Observer | None = None) -> Rest:
+        """Physics alone: from a release to rest."""
+        if self._engine is None:
+            raise RuntimeError("a Simulator is opened by `with Simulator(setup) as simulator:`")
+        return settle(self._engine, toss, self.setup.criterion, observe)
+
+    def judge(self, seed: int, index: int, rest: Rest) -> Roll:
+        """Names and scores what physics left on the table."""
+        if self._rests is None:
+            raise RuntimeError("a Simulator is opened by `with Simulator(setup) as simulator:`")
+        return judge(seed, index, rest, self.setup.pigs, self._rests)
+
+
+def judge(
+    seed: int,
+    index: int,
+    rest: Rest,
+    models: tuple[PigModel, PigModel],
+    tables: tuple[RestTable, RestTable],
+) -> Roll:
+    """Rest -> contacts -> poses -> outcome -> score."""
+    between = pig_contacts(models, rest.pigs, PIG_NAMES)
+    pigs = []
+    for name, model, state, rests, touching in zip(
+        PIG_NAMES, models, rest.pigs, tables, between, strict=True
+    ):
+        # What fell past the edge is below the table's plane, where gaps mean nothing.
+        fallen = state.position_m[2] < 0.0
+        reading = PoseReading(Pose.OTHER, 1.0) if fallen else classify(model, state)
+        on_table = () if fallen else table_contacts(model, state)
+        pigs.append(
+            PigResult(
+                name=name,
+                pose=reading.pose,
+                rest=None if fallen else rests.nearest(state.quat_xyzw),
+                margin=reading.margin,
+                contacts=on_table + touching,
+                position_m=state.position_m,
+                quat_xyzw=state.quat_xyzw,
+            )
+        )
+    black, pink = pigs
+    touching_pigs = bool(between[0])
+    outcome = outcome_of(
+        black.pose,
+        pink.pose,
+        status=rest.status,
+        touching=touching_pigs,
+        piggyback=touching_pigs and any(_rides(pig) for pig in pigs),
+    )
+    return Roll(
+        seed=seed,
+        index=index,
+        status=rest.status,
+        outcome=outcome,
+        score=score_of(outcome, black.pose, pink.pose),
+        touching=touching_pigs,
+        ended=rest.ended,
+        pigs=(black, pink),
+        time_s=rest.time_s,
+    )
+
+
+def _rides(pig: PigResult) -> bool:
+    """Whether a pig that touches the other has no contact with the table: a piggyback."""
+    return all(contact.other != TABLE for contact in pig.contacts)
+
+
+def check_seed(seed: int, index: int) -> None:
+    """Refuses seeds and indices that no stream has.
+
+    Raises:
+        ConfigError: negative or too large.
+    """
+    for name, value in (("seed", seed), ("index", index)):
+        if not 0 <= value <= MAX_SEED:
+            raise ConfigError(f"the {name} must lie between 0 and {MAX_SEED}, found {value}")
+
+
+def roll(seed: int, index: int = 0, *, setup: Setup | None = None) -> Roll:
+    """One roll on an engine of its own; for many, open a `Simulator`."""
+    with Simulator(setup or Setup.named()) as simulator:
+        return simulator.roll(seed, index)
