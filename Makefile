@@ -89,7 +89,7 @@ wheel: $(STAMP)
 check-wheel: wheel
 	rm -rf build/wheel-check
 	mkdir -p build/wheel-check/elsewhere
-	$(BIN)/python -m venv build/wheel-check/venv 2>/dev/null || $(BIN)/python -m virtualenv --quiet build/wheel-check/venv
+	$(BIN)/python -m venv build/wheel-check/venv
 	build/wheel-check/venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/physim-*.whl
 	cd build/wheel-check/elsewhere && ../venv/bin/python -c \
 	  'from physim.resources import data_folder as f; \
