@@ -100,7 +100,7 @@ class Engine:
         self._shapes: list[int] = []
         self._unseen = -1
         self._ground = -1
-        self._at_edge = False
+        self.at_edge = False
 
     def __enter__(self) -> Engine:
         self._connect()
@@ -121,7 +121,7 @@ class Engine:
 
     def place(self, states: tuple[RigidState, RigidState]) -> None:
         """Puts both pigs, made anew, into these states (principal frame)."""
-        if self._placed >= RENEW_AFTER or self._at_edge:
+        if self._placed >= RENEW_AFTER or self.at_edge:
             self._disconnect()
             self._connect()
         for pig in self._pigs:
@@ -135,10 +135,10 @@ class Engine:
     def advance(self) -> None:
         """Simulates `call_s` seconds; near the table's edge, on the table's true shape."""
         pybullet.stepSimulation(physicsClientId=self._client)
-        if not self._at_edge and self._near_edge():
+        if not self.at_edge and self._near_edge():
             pybullet.removeBody(self._ground, physicsClientId=self._client)
             self._ground = self._make_box()
-            self._at_edge = True
+            self.at_edge = True
 
     def states(self) -> tuple[RigidState, RigidState]:
         """Both pigs' states, principal frame, SI.
@@ -148,6 +148,20 @@ class Engine:
         """
         first, second = (self._state(pig) for pig in self._pigs)
         return first, second
+
+    def point_speeds_m_s(self) -> tuple[float, float]:
+        """Per pig, a bound on the speed of its fastest point [m/s].
+
+        Raises:
+            PhysicsError: the engine's numbers are not finite.
+        """
+        speeds = []
+        for pig, body in zip(self._pigs, self.bodies, strict=True):
+            (a, b, c), (d, e, f) = pybullet.getBaseVelocity(pig, physicsClientId=self._client)
+            speed = math.sqrt(a * a + b * b + c * c) / UNITS_PER_M
+            speed += body.radius_m * math.sqrt(d * d + e * e + f * f)
+            speeds.append(_finite(speed))
+        return speeds[0], speeds[1]
 
     def pigs_meet(self, within_m: float) -> bool:
         """Whether the two pigs' surfaces come within this distance [m]."""
@@ -186,7 +200,7 @@ class Engine:
                 pybullet.GEOM_SPHERE, radius=0.01, physicsClientId=self._client
             )
         self._ground = self._make_plane()
-        self._at_edge = False
+        self.at_edge = False
         self._placed = 0
         self._pigs = []
 
@@ -288,11 +302,16 @@ class Engine:
         position, quat = pybullet.getBasePositionAndOrientation(pig, physicsClientId=self._client)
         velocity, spin = pybullet.getBaseVelocity(pig, physicsClientId=self._client)
         numbers = np.array([*position, *quat, *velocity, *spin])
-        if not np.isfinite(numbers).all():
-            raise PhysicsError("the engine's state is not finite; please report seed and index")
+        _finite(float(numbers.sum()))
         return RigidState(
             numbers[:3] / UNITS_PER_M, numbers[3:7], numbers[7:10] / UNITS_PER_M, numbers[10:]
         )
+
+
+def _finite(number: float) -> float:
+    if not math.isfinite(number):
+        raise PhysicsError("the engine's state is not finite: report the model, seed and index")
+    return number
 
 
 def obj_text(parts: list[FloatArray]) -> str:
