@@ -84,7 +84,9 @@ class Setup:
             ConfigError, ModelError: an unknown name, or a file that cannot be used.
         """
         black_model = load_model(black or model)
-        pink_model = black_model if (pink or model) == (black or model) else load_model(pink or model)
+        pink_model = (
+            black_model if (pink or model) == (black or model) else load_model(pink or model)
+        )
         return cls(
             black_model,
             pink_model,

@@ -55,16 +55,12 @@ class Body:
     def enter(self, state: RigidState) -> RigidState:
         """The state of the principal frame, from that of the pig frame."""
         quat = multiply(state.quat_xyzw, self.principal_xyzw)
-        return RigidState(
-            state.position_m, quat, state.velocity_m_s, state.angular_velocity_rad_s
-        )
+        return RigidState(state.position_m, quat, state.velocity_m_s, state.angular_velocity_rad_s)
 
     def leave(self, state: RigidState) -> RigidState:
         """The state of the pig frame, from that of the principal frame."""
         quat = normalized(multiply(state.quat_xyzw, conjugate(self.principal_xyzw)))
-        return RigidState(
-            state.position_m, quat, state.velocity_m_s, state.angular_velocity_rad_s
-        )
+        return RigidState(state.position_m, quat, state.velocity_m_s, state.angular_velocity_rad_s)
 
 
 def _principal(inertia: FloatArray) -> tuple[FloatArray, FloatArray]:

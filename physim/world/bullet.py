@@ -288,9 +288,7 @@ class Engine:
 
     def _near_edge(self) -> bool:
         for pig, body in zip(self._pigs, self.bodies, strict=True):
-            (x, y, _), _ = pybullet.getBasePositionAndOrientation(
-                pig, physicsClientId=self._client
-            )
+            (x, y, _), _ = pybullet.getBasePositionAndOrientation(pig, physicsClientId=self._client)
             reach = body.radius_m * UNITS_PER_M
             if abs(x) + reach > self.table.length_m * UNITS_PER_M / 2:
                 return True

@@ -40,7 +40,8 @@ class Flight:
     def position_m(self, time_s: float) -> FloatArray:
         """(3,) centre of mass at `time_s`."""
         fallen = np.array([0.0, 0.0, 0.5 * GRAVITY_M_S2 * time_s**2])
-        return self.start.position_m + time_s * self.start.velocity_m_s - fallen
+        moved: FloatArray = self.start.position_m + time_s * self.start.velocity_m_s - fallen
+        return moved
 
     def momentum(self) -> tuple[float, float, float]:
         """Angular momentum about the centre of mass, world frame [kg m2/s]."""
@@ -98,8 +99,11 @@ def first_contact(
     quats = (starts[0].quat_xyzw, starts[1].quat_xyzw)
     time_s = 0.0
     while time_s < MAX_FLIGHT_S:
-        waits = [_table_wait(flight, time_s, quat) for flight, quat in zip(flights, quats)]
-        wait = min(*waits, _meeting_wait(flights, time_s, quats))
+        wait = min(
+            _table_wait(flights[0], time_s, quats[0]),
+            _table_wait(flights[1], time_s, quats[1]),
+            _meeting_wait(flights, time_s, quats),
+        )
         if wait <= 0.0:
             break
         quats = (flights[0].turned(quats[0], wait), flights[1].turned(quats[1], wait))
@@ -192,10 +196,11 @@ def _runge_kutta(
     k3 = _rate(_along(q, k2, 0.5 * step), momentum, moments)
     k4 = _rate(_along(q, k3, step), momentum, moments)
     sixth = step / 6.0
-    new = [c + sixth * (d1 + 2 * (d2 + d3) + d4) for c, d1, d2, d3, d4 in zip(q, k1, k2, k3, k4)]
+    rates = zip(q, k1, k2, k3, k4, strict=True)
+    new = [c + sixth * (d1 + 2 * (d2 + d3) + d4) for c, d1, d2, d3, d4 in rates]
     scale = 1.0 / math.sqrt(sum(c * c for c in new))
     return tuple(c * scale for c in new)
 
 
 def _along(q: Quat, rate: Quat, step: float) -> Quat:
-    return tuple(c + step * d for c, d in zip(q, rate))
+    return tuple(c + step * d for c, d in zip(q, rate, strict=True))
