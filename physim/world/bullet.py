@@ -1,11 +1,7 @@
-"""The only door to PyBullet: one DIRECT client with a table and two pigs.
+"""The engine of a roll: one DIRECT client of PyBullet with a table and two pigs.
 
-What this file knows about the engine, and why it is set up as it is:
+Why it is set up as it is (units: see `bullet_client`):
 
-* Bullet has lengths of its own (collision margin 0.001, sleeping and clamping
-  limits) made for objects of a metre. The engine's unit of length is therefore
-  1 cm (`UNITS_PER_M`), and gravity 981: a pig is 4 units long, its hulls carry a
-  margin of 0.01 mm. Times and masses stay in s; masses are in grams.
 * Pigs are plain rigid bodies (`useMaximalCoordinates`), not multibodies: only for
   those does Bullet's split impulse push overlapping bodies apart without giving
   them speed, so that restitution is what it says (within 0.005) at any time step.
@@ -19,45 +15,28 @@ What this file knows about the engine, and why it is set up as it is:
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
-import sys
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
 from physim.errors import PhysicsError
-from physim.values import FloatArray, RigidState, Table
+from physim.values import RigidState, Table
 from physim.world.body import Body
+from physim.world.bullet_client import (
+    GRAMS_PER_KG,
+    MARGIN_M,
+    UNITS_PER_M,
+    obj_text,
+    pybullet,
+    quiet_stdout,
+)
 from physim.world.flight import GRAVITY_M_S2
 
-
-@contextlib.contextmanager
-def quiet_stdout() -> Iterator[None]:
-    """Sends what C code prints to stdout to stderr: `--json` output stays clean."""
-    sys.stdout.flush()
-    saved = os.dup(1)
-    try:
-        os.dup2(2, 1)
-        yield
-    finally:
-        os.dup2(saved, 1)
-        os.close(saved)
-
-
-with quiet_stdout():
-    import pybullet
-
-UNITS_PER_M = 100.0
-GRAMS_PER_KG = 1000.0
 RENEW_AFTER = 500
-MARGIN_M = 0.001 / UNITS_PER_M  # Bullet's collision margin of a convex hull
 TABLE_THICKNESS_M = 0.05
 VELOCITY_LIMIT = 1e9  # Bullet clamps multibodies at 100 units/s unless told not to
 
@@ -310,16 +289,3 @@ def _finite(number: float) -> float:
     if not math.isfinite(number):
         raise PhysicsError("the engine's state is not finite: report the model, seed and index")
     return number
-
-
-def obj_text(parts: list[FloatArray]) -> str:
-    """A Wavefront OBJ with one `o` group and one closed hull a part."""
-    lines: list[str] = []
-    count = 1
-    for number, vertices in enumerate(parts):
-        lines.append(f"o part{number}")
-        lines += [f"v {x:.17g} {y:.17g} {z:.17g}" for x, y, z in vertices.tolist()]
-        faces = ConvexHull(vertices).simplices
-        lines += ["f " + " ".join(str(int(i) + count) for i in face) for face in faces]
-        count += len(vertices)
-    return "\n".join(lines) + "\n"
