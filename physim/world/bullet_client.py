@@ -11,9 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
-
-from scipy.spatial import ConvexHull
+from collections.abc import Iterator, Sequence
 
 from physim.values import FloatArray
 
@@ -50,14 +48,17 @@ MARGIN_M = 0.001 / UNITS_PER_M  # Bullet's collision margin of a convex hull
 __all__ = ["GRAMS_PER_KG", "MARGIN_M", "UNITS_PER_M", "obj_text", "pybullet", "quiet_stdout"]
 
 
-def obj_text(parts: list[FloatArray]) -> str:
-    """A Wavefront OBJ with one `o` group and one closed hull a part."""
+def obj_text(parts: Sequence[FloatArray]) -> str:
+    """A Wavefront OBJ with one `o` group a part, of which Bullet takes the convex hulls.
+
+    The faces only list every vertex; that they enclose nothing does not matter to a hull.
+    """
     lines: list[str] = []
-    count = 1
+    first = 1
     for number, vertices in enumerate(parts):
         lines.append(f"o part{number}")
         lines += [f"v {x:.17g} {y:.17g} {z:.17g}" for x, y, z in vertices.tolist()]
-        faces = ConvexHull(vertices).simplices
-        lines += ["f " + " ".join(str(int(i) + count) for i in face) for face in faces]
-        count += len(vertices)
+        last = first + len(vertices)
+        lines += [f"f {first} {i} {min(i + 1, last - 1)}" for i in range(first, last)]
+        first = last
     return "\n".join(lines) + "\n"

@@ -14,11 +14,11 @@ somewhere inside a time step.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from physim.rotations import normalized, rotate
+from physim.rotations import conjugate, normalized, rotate
 from physim.values import FloatArray, RigidState
 from physim.world.body import Body
 
@@ -27,6 +27,8 @@ MAX_TURN_RAD = 0.1
 # Contact is reached when the gap is below this: far below the engine's own
 # collision margin (1e-5 m), so that the engine sees the contact in its first step.
 CONTACT_GAP_M = 1e-6
+Quat = tuple[float, ...]
+Triple = tuple[float, float, float]
 MAX_FLIGHT_S = 10.0  # a fall of 490 m: nothing flies longer
 
 
@@ -36,6 +38,21 @@ class Flight:
 
     body: Body
     start: RigidState
+    momentum: Triple = field(init=False)
+    """Angular momentum about the centre of mass, world frame [kg m2/s]."""
+    fastest_rad_s: float = field(init=False)
+    """A bound on the angular speed at any time, from |L| and from the energy of rotation."""
+
+    def __post_init__(self) -> None:
+        q, moments = self.start.quat_xyzw, self.body.moments_kg_m2
+        spin = rotate(conjugate(q), self.start.angular_velocity_rad_s)
+        x, y, z = rotate(q, moments * spin).tolist()
+        object.__setattr__(self, "momentum", (x, y, z))
+        least = float(moments.min())
+        by_momentum = math.sqrt(x * x + y * y + z * z) / least
+        by_energy = math.sqrt(float((moments * spin * spin).sum()) / least)
+        fastest = min(by_momentum, by_energy)
+        object.__setattr__(self, "fastest_rad_s", fastest)
 
     def position_m(self, time_s: float) -> FloatArray:
         """(3,) centre of mass at `time_s`."""
@@ -43,23 +60,11 @@ class Flight:
         moved: FloatArray = self.start.position_m + time_s * self.start.velocity_m_s - fallen
         return moved
 
-    def momentum(self) -> tuple[float, float, float]:
-        """Angular momentum about the centre of mass, world frame [kg m2/s]."""
-        q = self.start.quat_xyzw
-        spin = rotate(_inverse(q), self.start.angular_velocity_rad_s)
-        turned = rotate(q, self.body.moments_kg_m2 * spin)
-        return float(turned[0]), float(turned[1]), float(turned[2])
-
-    def fastest_rad_s(self) -> float:
-        """A bound on the angular speed at any time: |L| over the least moment."""
-        momentum = math.sqrt(sum(c * c for c in self.momentum()))
-        return momentum / float(self.body.moments_kg_m2.min())
-
     def turned(self, quat: FloatArray, duration_s: float) -> FloatArray:
         """The attitude `duration_s` after the attitude `quat`."""
-        fastest = self.fastest_rad_s()
+        fastest = self.fastest_rad_s
         steps = max(1, math.ceil(fastest * abs(duration_s) / MAX_TURN_RAD))
-        momentum = self.momentum()
+        momentum = self.momentum
         moments = tuple(float(m) for m in self.body.moments_kg_m2)
         q = tuple(float(c) for c in quat)
         for _ in range(steps):
@@ -70,7 +75,7 @@ class Flight:
         """The full state at `time_s`, where the attitude is `quat`."""
         q = tuple(float(c) for c in quat)
         moments = tuple(float(m) for m in self.body.moments_kg_m2)
-        spin = np.array(_spin(q, self.momentum(), moments))
+        spin = np.array(_spin(q, self.momentum, moments))
         fall = np.array([0.0, 0.0, GRAVITY_M_S2 * time_s])
         return RigidState(
             self.position_m(time_s), quat, self.start.velocity_m_s - fall, rotate(quat, spin)
@@ -122,7 +127,7 @@ def _table_wait(flight: Flight, time_s: float, quat: FloatArray) -> float:
     if gap <= CONTACT_GAP_M:
         return 0.0
     # No vertex sinks faster than the centre does plus the fastest turn.
-    return _time_to_fall(gap, sinking + flight.fastest_rad_s() * flight.body.radius_m)
+    return _time_to_fall(gap, sinking + flight.fastest_rad_s * flight.body.radius_m)
 
 
 def _time_to_fall(distance: float, speed: float) -> float:
@@ -151,15 +156,8 @@ def _meeting_wait(
     gap = distance - float(reach) - float(reach_back)
     if gap <= CONTACT_GAP_M:
         return 0.0
-    speed += sum(f.fastest_rad_s() * f.body.radius_m for f in flights)
+    speed += sum(f.fastest_rad_s * f.body.radius_m for f in flights)
     return gap / speed if speed > 0 else math.inf
-
-
-Quat = tuple[float, ...]
-
-
-def _inverse(q: FloatArray) -> FloatArray:
-    return np.array([-q[0], -q[1], -q[2], q[3]])
 
 
 def _spin(q: Quat, momentum: tuple[float, ...], moments: tuple[float, ...]) -> Quat:
