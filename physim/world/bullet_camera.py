@@ -17,11 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from physim.values import FloatArray, RigidState
-from physim.world.bullet_client import UNITS_PER_M, pybullet, quiet_stdout
+from physim.world.bullet_client import pybullet, quiet_stdout
 
 Color = tuple[float, float, float]
 Image = NDArray[np.uint8]
-OVERSAMPLING = 2  # drawn this many times larger each way, then averaged
+# The renderer's shadows come out right only for bodies much smaller than its unit.
+UNITS_A_METRE = 5.0
+LIGHT_DISTANCE = 2.5  # units
+OVERSAMPLING = 3  # drawn this many times larger each way, then averaged
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class View:
     Attributes:
         target_m: (3,) what it looks at, world frame [m].
         distance_m: from there [m].
-        azimuth_deg: 0 looks along +y, 90 along -x.
+        azimuth_deg: direction from the target to the camera, 0 along +x, 90 along +y.
         elevation_deg: above the table.
         field_deg: vertical field of view.
     """
@@ -99,7 +102,7 @@ class Camera:
                     0,
                     -1,
                     shape,
-                    basePosition=(state.position_m * UNITS_PER_M).tolist(),
+                    basePosition=(state.position_m * UNITS_A_METRE).tolist(),
                     baseOrientation=state.quat_xyzw.tolist(),
                     physicsClientId=self._client,
                 )
@@ -109,10 +112,10 @@ class Camera:
     def look(self, view: View, width: int, height: int) -> Image:
         """(height, width, 3) picture."""
         w, h = width * OVERSAMPLING, height * OVERSAMPLING
-        target = (view.target_m * UNITS_PER_M).tolist()
-        distance = view.distance_m * UNITS_PER_M
+        target = (view.target_m * UNITS_A_METRE).tolist()
+        distance = view.distance_m * UNITS_A_METRE
         matrix = pybullet.computeViewMatrixFromYawPitchRoll(
-            target, distance, view.azimuth_deg, -view.elevation_deg, 0.0, 2
+            target, distance, view.azimuth_deg + 90.0, -view.elevation_deg, 0.0, 2
         )
         projection = pybullet.computeProjectionMatrixFOV(
             view.field_deg, width / height, 0.05 * distance, 20.0 * distance
@@ -122,12 +125,12 @@ class Camera:
             h,
             matrix,
             projection,
-            lightDirection=[-0.4, -0.6, 1.4],
+            lightDirection=[-0.4, -0.6, 2.0],
             lightColor=[1.0, 0.98, 0.95],
-            lightDistance=8.0 * distance,
+            lightDistance=LIGHT_DISTANCE,
             shadow=1,
-            lightAmbientCoeff=0.55,
-            lightDiffuseCoeff=0.5,
+            lightAmbientCoeff=0.6,
+            lightDiffuseCoeff=0.55,
             lightSpecularCoeff=0.15,
             renderer=pybullet.ER_TINY_RENDERER,
             physicsClientId=self._client,
@@ -138,7 +141,7 @@ class Camera:
 
 
 def _shaded_obj(mesh: ColoredMesh) -> str:
-    lines = [f"v {x:.9g} {y:.9g} {z:.9g}" for x, y, z in (mesh.vertices_m * UNITS_PER_M).tolist()]
+    lines = [f"v {x:.9g} {y:.9g} {z:.9g}" for x, y, z in (mesh.vertices_m * UNITS_A_METRE).tolist()]
     lines += [f"vn {x:.6f} {y:.6f} {z:.6f}" for x, y, z in mesh.normals.tolist()]
     lines += [f"f {a}//{a} {b}//{b} {c}//{c}" for a, b, c in (mesh.faces + 1).tolist()]
     return "\n".join(lines) + "\n"
