@@ -1,0 +1,27 @@
+"""What is thrown: pig models, their shape, mass and stable rests."""
+
+from physim.pigs.library import (
+    build_model,
+    load_all,
+    load_model,
+    model_folder,
+    model_names,
+    visual_mesh,
+)
+from physim.pigs.model import LoadedModel, VisualMesh
+from physim.pigs.stable import Pass, StableRest, rests_and_passes, stable_rests
+
+__all__ = [
+    "LoadedModel",
+    "Pass",
+    "StableRest",
+    "VisualMesh",
+    "build_model",
+    "load_all",
+    "load_model",
+    "model_folder",
+    "model_names",
+    "rests_and_passes",
+    "stable_rests",
+    "visual_mesh",
+]

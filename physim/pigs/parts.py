@@ -22,7 +22,7 @@ LabelledPoints = tuple[tuple[str, FloatArray], ...]
 RING = 10  # corners of a body section: 0.2 mm off a circle of 8 mm, either way
 LIMB_RING = 6
 FOOT_HEIGHT_MM = 2.0
-_REACH_MM, _HALVINGS = 16.0, 24
+_REACH_MM, _STEPS = 16.0, 9
 
 
 def _half_way(corners: int) -> float:
@@ -31,14 +31,24 @@ def _half_way(corners: int) -> float:
 
 
 def _cast(solid: Field, origins: FloatArray, directions: FloatArray) -> FloatArray:
-    """Distances (n,) from inside `solid` to its surface along unit directions, by bisection."""
+    """Distances (n,) from inside `solid` to its surface along unit directions.
+
+    References:
+        Dowell and Jarratt, "A modified regula falsi method", BIT 1971 (the Illinois rule).
+    """
     low = np.zeros(len(origins))
     high = np.full(len(origins), _REACH_MM)
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        inside = solid(origins + middle[:, None] * directions) < 0
-        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    return 0.5 * (low + high)
+    f_low, f_high = solid(origins), solid(origins + high[:, None] * directions)
+    for _ in range(_STEPS):
+        between = (low * f_high - high * f_low) / (f_high - f_low)
+        value = solid(origins + between[:, None] * directions)
+        inside = value < 0
+        f_low, f_high = (
+            np.where(inside, value, 0.5 * f_low),
+            np.where(inside, 0.5 * f_high, value),
+        )
+        low, high = np.where(inside, between, low), np.where(inside, high, between)
+    return np.asarray((low * f_high - high * f_low) / (f_high - f_low))
 
 
 def _sections(solid: Field, centers: FloatArray, u: FloatArray, v: FloatArray, n: int) -> FloatArray:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from scipy.spatial import ConvexHull, QhullError
 
 from physim.errors import ModelError
@@ -59,22 +61,13 @@ def polyhedron(points: FloatArray, center_of_mass: FloatArray) -> Polyhedron:
 
 def _merge(hull: ConvexHull) -> IntArray:
     """(triangles,) facet index of each triangle."""
-    parent = np.arange(len(hull.simplices))
-
-    def find(i: int) -> int:
-        while parent[i] != i:
-            parent[i] = parent[parent[i]]
-            i = int(parent[i])
-        return i
-
-    normals = hull.equations[:, :3]
-    for i, neighbours in enumerate(hull.neighbors):
-        for j in neighbours:
-            across = np.cross(normals[i], normals[j])
-            if across @ across < COPLANAR_RAD**2 and normals[i] @ normals[j] > 0:
-                parent[find(i)] = find(int(j))
-    roots = np.array([find(i) for i in range(len(parent))])
-    return np.unique(roots, return_inverse=True)[1].astype(np.int64)
+    count = len(hull.simplices)
+    first = np.repeat(np.arange(count), 3)
+    second = np.asarray(hull.neighbors).ravel()
+    apart = hull.equations[first, :3] - hull.equations[second, :3]
+    flat = np.einsum("ij,ij->i", apart, apart) < COPLANAR_RAD**2
+    links = coo_array((np.ones(int(flat.sum())), (first[flat], second[flat])), (count, count))
+    return np.asarray(connected_components(links, directed=False)[1], dtype=np.int64)
 
 
 def _assemble(points: FloatArray, hull: ConvexHull, group: IntArray) -> Polyhedron:

@@ -35,11 +35,11 @@ class Rolling:
         self._rolls = (where > 0) & (where < 1)
         self._foot = u + where[:, None] * along
         a, b = hull.normals[hull.edges[:, 2]], hull.normals[hull.edges[:, 3]]
-        self._turn = np.cross(a, b)  # along the edge; orders directions on the arc from a to b
+        self._turn = _cross(a, b)  # along the edge; orders directions on the arc from a to b
         self._is_saddle = (
             self._rolls
-            & (_dot(np.cross(a, self._foot), self._turn) > 0)
-            & (_dot(np.cross(self._foot, b), self._turn) > 0)
+            & (_dot(_cross(a, self._foot), self._turn) > 0)
+            & (_dot(_cross(self._foot, b), self._turn) > 0)
         )
         self._neighbours, self._edge_of = self._corner_table()
         self.stable, self._next = self._facet_table()
@@ -78,34 +78,39 @@ class Rolling:
     def _facet_table(self) -> tuple[tuple[int, ...], IntArray]:
         """Which facets hold, and for every facet the one that it ends on."""
         hull = self._hull
+        e = hull.edges
+        # Every edge is a side of two facets; sides are sorted so that a facet's are neighbours.
+        facet = np.concatenate([e[:, 2], e[:, 3]])
+        order = np.argsort(facet, kind="stable")
+        facet = facet[order]
+        u = np.concatenate([e[:, 0], e[:, 1]])[order]
+        v = np.concatenate([e[:, 1], e[:, 0]])[order]
+        beyond = np.concatenate([e[:, 3], e[:, 2]])[order]
+        starts = np.flatnonzero(np.diff(facet, prepend=-1))
+        foot = (hull.offsets[:, None] * hull.normals)[facet]
+        corner, ahead = hull.points[u] - foot, hull.points[v] - hull.points[u]
+        outside = _dot(_cross(hull.normals[facet], ahead), corner) >= 0
+        holds = ~np.logical_or.reduceat(outside, starts)
+        t = np.clip(-_dot(corner, ahead) / _dot(ahead, ahead), 0, 1)
+        nearest = corner + t[:, None] * ahead
+        distance = _dot(nearest, nearest)
+        least = np.minimum.reduceat(distance, starts)[facet]
+        is_exit = (distance <= least) & ~holds[facet]
+        exits = np.flatnonzero(is_exit)[np.unique(facet[is_exit], return_index=True)[1]]
+        over_edge = exits[(t[exits] > 0) & (t[exits] < 1)]
+        over_corner = exits[(t[exits] <= 0) | (t[exits] >= 1)]
         following = np.arange(len(hull.loops))
-        edge_at = {(int(e[0]), int(e[1])): i for i, e in enumerate(hull.edges)}
-        stable, pivots = [], []
-        for f, loop in enumerate(hull.loops):
-            corners = hull.points[loop] - hull.offsets[f] * hull.normals[f]
-            ahead = np.roll(corners, -1, axis=0) - corners
-            if (_dot(np.cross(hull.normals[f], ahead), corners) < 0).all():
-                stable.append(f)
-                continue
-            t = np.clip(-_dot(corners, ahead) / _dot(ahead, ahead), 0, 1)
-            nearest = corners + t[:, None] * ahead
-            k = int(np.argmin(_dot(nearest, nearest)))
-            if 0 < t[k] < 1:
-                u, v = int(loop[k]), int(loop[(k + 1) % len(loop)])
-                edge = hull.edges[edge_at[min(u, v), max(u, v)]]
-                following[f] = edge[3] if edge[2] == f else edge[2]
-            else:
-                pivots.append((f, int(loop[k] if t[k] == 0 else loop[(k + 1) % len(loop)])))
-        if pivots:
-            facets = np.array([f for f, _ in pivots])
-            following[facets] = self._first_facets(
-                hull.normals[facets], np.array([v for _, v in pivots])
-            )
+        following[facet[over_edge]] = beyond[over_edge]
+        if len(over_corner):
+            pivots = np.where(t[over_corner] <= 0, u[over_corner], v[over_corner])
+            leaving = facet[over_corner]
+            following[leaving] = self._first_facets(hull.normals[leaving], pivots)
+        stable = tuple(int(f) for f in np.flatnonzero(holds))
         for _ in range(len(following).bit_length()):
             following = following[following]
         if not stable or not np.isin(following, stable).all():
             raise ModelError("the hull has a facet that balances on its edge; move a vertex")
-        return tuple(stable), following
+        return stable, following
 
     def _first_facets(self, directions: FloatArray, corners: IntArray) -> IntArray:
         """(n,) the facet at the lower end of the first edge that each direction slides along."""
@@ -117,7 +122,7 @@ class Rolling:
             d_new, edge, other = self._leave(d_here, v_here)
             slides = self._rolls[edge]
             e = edge[slides]
-            past = _dot(np.cross(self._foot[e], d_new[slides]), self._turn[e]) > 0
+            past = _dot(_cross(self._foot[e], d_new[slides]), self._turn[e]) > 0
             found[active[slides]] = np.where(past, self._hull.edges[e, 3], self._hull.edges[e, 2])
             d[active], v[active] = d_new, other
             active = active[~slides]
@@ -145,3 +150,10 @@ class Rolling:
 def _dot(a: FloatArray, b: FloatArray) -> FloatArray:
     """Row by row scalar product."""
     return np.asarray(np.einsum("ij,ij->i", a, b))
+
+
+def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Row by row vector product."""
+    ax, ay, az = a[:, 0], a[:, 1], a[:, 2]
+    bx, by, bz = b[:, 0], b[:, 1], b[:, 2]
+    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=1)

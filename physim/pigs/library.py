@@ -1,0 +1,78 @@
+"""The pig models by name: a folder under `meshes/`, or any folder with a `model.yaml`."""
+
+from __future__ import annotations
+
+import difflib
+from functools import lru_cache
+from pathlib import Path
+
+from physim.errors import ConfigError
+from physim.pigs.model import LoadedModel, VisualMesh, build_folder, load_folder
+from physim.pigs.modelfile import FILE_NAME
+from physim.resources import data_folder
+from physim.values import PigModel
+
+
+def model_names() -> tuple[str, ...]:
+    """Names of the models that come with physim."""
+    return tuple(sorted(path.parent.name for path in data_folder("meshes").glob(f"*/{FILE_NAME}")))
+
+
+def model_folder(name_or_path: str | Path) -> Path:
+    """The folder of a model.
+
+    Raises:
+        ConfigError: neither a known name nor a folder with a `model.yaml`.
+    """
+    if str(name_or_path) in model_names():
+        return data_folder("meshes") / name_or_path
+    folder = Path(name_or_path)
+    if (folder / FILE_NAME).is_file():
+        return folder
+    near = difflib.get_close_matches(str(name_or_path), model_names(), n=1)
+    hint = f"; did you mean `{near[0]}`?" if near else ""
+    raise ConfigError(
+        f"model `{name_or_path}`: neither a folder with a {FILE_NAME} nor one of "
+        f"{', '.join(model_names())}{hint}"
+    )
+
+
+def load_all(name_or_path: str | Path) -> LoadedModel:
+    """The model with its visual mesh and mass properties.
+
+    Raises:
+        ConfigError: unknown name or unusable YAML.
+        ModelError: missing, stale or unusable mesh files.
+    """
+    folder = model_folder(name_or_path)
+    stamps = tuple(
+        (path.name, path.stat().st_mtime_ns) for path in sorted(folder.iterdir()) if path.is_file()
+    )
+    return _load(folder, str(name_or_path), stamps)
+
+
+@lru_cache(maxsize=8)
+def _load(folder: Path, name: str, stamps: tuple[tuple[str, int], ...]) -> LoadedModel:
+    del stamps  # only makes an edited file a different key
+    return load_folder(folder, name)
+
+
+def load_model(name_or_path: str | Path) -> PigModel:
+    """The model as physics sees it; raises as `load_all`."""
+    return load_all(name_or_path).model
+
+
+def visual_mesh(name_or_path: str | Path) -> VisualMesh:
+    """The model as it looks; raises as `load_all`."""
+    return load_all(name_or_path).visual
+
+
+def build_model(name_or_path: str | Path) -> LoadedModel:
+    """Makes a sculpted model's mesh files anew from its YAML, and loads them.
+
+    Raises:
+        ConfigError: unknown name or unusable YAML.
+        ModelError: a model without `shape`, or a folder that cannot be written to.
+    """
+    build_folder(model_folder(name_or_path))
+    return load_all(name_or_path)

@@ -1,0 +1,197 @@
+"""Triangle meshes: the only file that imports the mesh library.
+
+Reads Wavefront OBJ and refuses what physics cannot use: broken numbers, holes,
+no volume. Winding that is inside out is turned round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import trimesh
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull, QhullError
+
+from physim.errors import ModelError
+from physim.values import FloatArray
+
+IntArray = NDArray[np.int64]
+MAX_BYTES = 50_000_000  # a pig of 15,000 faces takes 1 MB
+
+
+@dataclass(frozen=True)
+class MassIntegrals:
+    """Volume [u3], centre (3,) [u] and second moment (3, 3) about it at density 1 [u5]."""
+
+    volume: float
+    center: FloatArray
+    inertia: FloatArray
+
+
+@dataclass(frozen=True)
+class ObjGroup:
+    """Faces that share an `o` or `g` name and a `usemtl` material."""
+
+    name: str
+    material: str
+    faces: IntArray
+
+
+@dataclass(frozen=True)
+class ObjMesh:
+    """An OBJ file: vertices (n, 3) in the file's unit, faces in groups."""
+
+    vertices: FloatArray
+    groups: tuple[ObjGroup, ...]
+
+    @property
+    def faces(self) -> IntArray:
+        """(m, 3) faces of all groups, in the order of the file."""
+        return np.concatenate([group.faces for group in self.groups])
+
+
+def read_obj(path: Path) -> ObjMesh:
+    """Vertices and groups of an OBJ file; polygons are cut into fans.
+
+    Raises:
+        ModelError: unreadable, empty, broken, or with numbers that are not finite.
+    """
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ModelError(f"{path}: larger than {MAX_BYTES} bytes; simplify the mesh")
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror})") from error
+    vertices: list[list[float]] = []
+    faces: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+    name, material = "", ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.split()
+        if not words:
+            continue
+        try:
+            if words[0] == "v":
+                vertices.append([float(w) for w in words[1:4]])
+                if len(words) < 4:
+                    raise ValueError
+            elif words[0] == "f":
+                loop = [_index(w, len(vertices)) for w in words[1:]]
+                if len(loop) < 3:
+                    raise ValueError
+                group = faces.setdefault((name, material), [])
+                group.extend((loop[0], loop[i], loop[i + 1]) for i in range(1, len(loop) - 1))
+        except ValueError as error:
+            raise ModelError(f"{path}: line {number} is not valid OBJ: {line[:60]!r}") from error
+        if words[0] in ("o", "g"):
+            name = " ".join(words[1:])
+        elif words[0] == "usemtl":
+            material = " ".join(words[1:])
+    if not vertices or not faces:
+        raise ModelError(f"{path}: holds no faces; export the mesh as OBJ with faces")
+    array = np.array(vertices)
+    if not np.isfinite(array).all():
+        raise ModelError(f"{path}: holds coordinates that are not numbers; export the mesh again")
+    groups = tuple(ObjGroup(n, m, np.array(f, dtype=np.int64)) for (n, m), f in faces.items())
+    return ObjMesh(array, groups)
+
+
+def _index(word: str, count: int) -> int:
+    """Zero-based vertex of a face corner such as `7`, `7/1/2` or `-1`."""
+    value = int(word.split("/")[0])
+    value = value - 1 if value > 0 else count + value
+    if not 0 <= value < count:
+        raise ValueError
+    return value
+
+
+def mass_integrals(vertices: FloatArray, faces: IntArray, where: str) -> MassIntegrals:
+    """Volume, centre and inertia of a closed mesh at uniform density 1, any unit.
+
+    Raises:
+        ModelError: holes, edges shared by more than two faces, or no volume.
+    """
+    mesh = trimesh.Trimesh(vertices, faces, process=False)
+    if not mesh.is_watertight:
+        mesh = trimesh.Trimesh(vertices, faces, process=True)  # merges doubled vertices
+    if not mesh.is_watertight:
+        raise ModelError(f"{where}: the mesh has holes; close it (every edge needs two faces)")
+    if not mesh.is_winding_consistent:
+        raise ModelError(f"{where}: faces are wound both ways; recalculate the normals outwards")
+    volume = float(mesh.volume)
+    if volume < 0:
+        mesh.invert()
+        volume = -volume
+    if not volume > 1e-6 * float(np.prod(np.ptp(vertices, axis=0))):
+        raise ModelError(f"{where}: the mesh is flat: it encloses no volume")
+    mesh.density = 1.0
+    return MassIntegrals(volume, np.array(mesh.center_mass), np.array(mesh.moment_inertia))
+
+
+def convex_hull(points: FloatArray, where: str) -> tuple[FloatArray, IntArray]:
+    """Corners (n, 3) and triangles (m, 3), wound outwards, of the hull of `points`.
+
+    Raises:
+        ModelError: fewer than four points, or all in one plane.
+    """
+    try:
+        hull = ConvexHull(points)
+    except (QhullError, ValueError) as error:
+        raise ModelError(f"{where}: a collision part is flat; give it thickness") from error
+    used = np.asarray(hull.vertices)
+    renumber = np.full(len(points), -1)
+    renumber[used] = np.arange(len(used))
+    triangles = np.array(hull.simplices)
+    a, b, c = (points[triangles[:, i]] for i in range(3))
+    inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0
+    triangles[inward] = triangles[inward][:, ::-1]
+    return np.asarray(points[used]), np.asarray(renumber[triangles])
+
+
+def write_visual(
+    path: Path, vertices: FloatArray, groups: list[tuple[str, IntArray]], mtl: str, digits: int = 6
+) -> None:
+    """Writes one mesh (n, 3) whose faces (m, 3) are grouped by material.
+
+    Raises:
+        ModelError: the file cannot be written.
+    """
+    lines = [f"mtllib {mtl}", "o pig", *_vertex_lines(vertices, digits)]
+    for material, faces in groups:
+        lines += [f"usemtl {material}", *_face_lines(faces)]
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def write_parts(path: Path, parts: list[tuple[str, FloatArray, IntArray]], digits: int = 6) -> None:
+    """Writes one `o` group a part: (label, vertices, faces).
+
+    Raises:
+        ModelError: the file cannot be written.
+    """
+    lines, base = [], 0
+    for label, vertices, faces in parts:
+        lines += [f"o {label}", *_vertex_lines(vertices, digits), *_face_lines(faces + base)]
+        base += len(vertices)
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def _vertex_lines(vertices: FloatArray, digits: int) -> list[str]:
+    rounded = np.round(vertices, digits) + 0.0  # no minus before a zero
+    return [f"v {x:.{digits}f} {y:.{digits}f} {z:.{digits}f}" for x, y, z in rounded.tolist()]
+
+
+def _face_lines(faces: IntArray) -> list[str]:
+    return [f"f {a} {b} {c}" for a, b, c in (faces + 1).tolist()]
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a text file.
+
+    Raises:
+        ModelError: the file cannot be written.
+    """
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be written ({error.strerror})") from error

@@ -1,0 +1,204 @@
+"""Builds and loads one pig model: YAML, visual mesh and convex parts in one folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from physim.errors import ConfigError, ModelError
+from physim.pigs import mesh as meshes
+from physim.pigs.mass import MassProperties, mass_properties
+from physim.pigs.modelfile import FILE_NAME, ModelFile, read_model_file
+from physim.pigs.parts import convex_parts
+from physim.pigs.sculpt import MATERIALS, sculpt
+from physim.pigs.shape import PigShape
+from physim.values import ConvexPart, FloatArray, PigModel
+
+MOST_PARTS = 16  # PyBullet keeps 16 shapes of a compound and drops the others without a word
+MTL_NAME = "pig.mtl"
+# Diffuse colours; renderers may replace them by material name.
+COLORS = {
+    "skin": (0.93, 0.60, 0.62),
+    "snout": (0.90, 0.50, 0.54),
+    "dot": (0.16, 0.12, 0.14),
+    "eye": (0.10, 0.08, 0.09),
+}
+
+
+@dataclass(frozen=True)
+class VisualMesh:
+    """What a pig looks like.
+
+    Attributes:
+        vertices_m: (n, 3) pig frame [m].
+        faces: (m, 3) vertex indices, counter-clockwise seen from outside.
+        materials: (m,) material name of each face; "" where the file names none.
+    """
+
+    vertices_m: FloatArray
+    faces: meshes.IntArray
+    materials: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model with what was computed on the way.
+
+    Attributes:
+        model: for physics.
+        visual: for pictures.
+        mass: in the frame of the mesh file [SI].
+        settings: the YAML file.
+    """
+
+    model: PigModel
+    visual: VisualMesh
+    mass: MassProperties
+    settings: ModelFile
+
+
+def load_folder(folder: Path, name: str) -> LoadedModel:
+    """Loads and checks a model; mass properties come from its mesh, here and nowhere else.
+
+    Raises:
+        ConfigError: unusable YAML.
+        ModelError: missing, stale or unusable mesh files.
+    """
+    settings = read_model_file(folder)
+    _refuse_stale(settings, folder)
+    obj = meshes.read_obj(settings.mesh)
+    vertices = obj.vertices * settings.unit_m
+    mass = mass_properties(
+        vertices, obj.faces, settings.mass_kg, settings.offset_m, str(settings.mesh)
+    )
+    parts = _read_parts(settings, mass.center_of_mass_m)
+    corners = np.concatenate([part.vertices_m for part in parts])
+    size = np.ptp(corners, axis=0)
+    visual_size = np.ptp(vertices, axis=0)
+    if (size > 1.25 * visual_size).any() or (size < 0.8 * visual_size).any():
+        raise ModelError(
+            f"{settings.parts}: the parts measure {_mm(size)} but the mesh {_mm(visual_size)}; "
+            "use the same unit and frame for both"
+        )
+    model = PigModel(
+        name=name,
+        length_m=float(size[0]),
+        height_m=float(size[2]),
+        mass_kg=mass.mass_kg,
+        inertia_kg_m2=mass.inertia_kg_m2,
+        parts=parts,
+        lateral_friction=settings.lateral_friction,
+        restitution=settings.restitution,
+        rolling_friction=settings.rolling_friction,
+        spinning_friction=settings.spinning_friction,
+        dot_side=settings.dot_side,
+    )
+    materials = tuple(group.material for group in obj.groups for _ in group.faces)
+    visual = VisualMesh(vertices - mass.center_of_mass_m, obj.faces, materials)
+    return LoadedModel(model, visual, mass, settings)
+
+
+def build_folder(folder: Path) -> None:
+    """Makes the mesh files of a sculpted model anew from the YAML's `shape`.
+
+    Raises:
+        ConfigError: unusable YAML.
+        ModelError: the model has no `shape`, or the folder cannot be written to.
+    """
+    settings = read_model_file(folder)
+    if settings.shape is None:
+        raise ModelError(f"{settings.path}: has no `shape`; only sculpted models can be built")
+    sculpted = sculpt(settings.shape)
+    unit = 1e-3 / settings.unit_m
+    objects = []
+    for i, material in enumerate(MATERIALS):
+        faces = sculpted.faces[sculpted.materials == i]
+        if len(faces):
+            objects.append((material, faces))
+    meshes.write_visual(settings.mesh, sculpted.vertices_mm * unit, objects, MTL_NAME)
+    write_materials(settings.mesh.parent / MTL_NAME)
+    parts = []
+    for label, points in convex_parts(settings.shape):
+        corners, triangles = meshes.convex_hull(points * unit, f"{settings.path}: {label}")
+        parts.append((label, corners, triangles))
+    meshes.write_parts(settings.parts, parts)
+    _write_fingerprint(settings.path, settings.shape)
+
+
+def model_from_shape(shape: PigShape, settings: ModelFile, name: str) -> PigModel:
+    """A model straight from parameters, without files; for searching over shapes."""
+    sculpted = sculpt(shape)
+    mass = mass_properties(
+        1e-3 * sculpted.vertices_mm, sculpted.faces, settings.mass_kg, settings.offset_m, name
+    )
+    parts = tuple(
+        ConvexPart(label, 1e-3 * meshes.convex_hull(points, label)[0] - mass.center_of_mass_m)
+        for label, points in convex_parts(shape)
+    )
+    size = np.ptp(np.concatenate([part.vertices_m for part in parts]), axis=0)
+    return PigModel(
+        name=name,
+        length_m=float(size[0]),
+        height_m=float(size[2]),
+        mass_kg=mass.mass_kg,
+        inertia_kg_m2=mass.inertia_kg_m2,
+        parts=parts,
+        lateral_friction=settings.lateral_friction,
+        restitution=settings.restitution,
+        rolling_friction=settings.rolling_friction,
+        spinning_friction=settings.spinning_friction,
+        dot_side=settings.dot_side,
+    )
+
+
+def _read_parts(settings: ModelFile, center_of_mass_m: FloatArray) -> tuple[ConvexPart, ...]:
+    """The hull corners of each `o` group of the parts file, pig frame."""
+    obj = meshes.read_obj(settings.parts)
+    if len(obj.groups) > MOST_PARTS:
+        raise ModelError(
+            f"{settings.parts}: {len(obj.groups)} parts, but the engine takes {MOST_PARTS}; "
+            "merge some"
+        )
+    parts = []
+    for group in obj.groups:
+        if not group.name:
+            raise ModelError(f"{settings.parts}: a part has no name; start it with `o snout`")
+        points = obj.vertices[np.unique(group.faces)] * settings.unit_m
+        corners, _ = meshes.convex_hull(points, f"{settings.parts}: {group.name}")
+        parts.append(ConvexPart(group.name, corners - center_of_mass_m))
+    return tuple(parts)
+
+
+def _refuse_stale(settings: ModelFile, folder: Path) -> None:
+    if settings.shape is None or settings.shape.fingerprint() == settings.fingerprint:
+        return
+    raise ModelError(
+        f"{settings.path}: `shape` has changed since the mesh files were made; "
+        f"make them anew with `physim.pigs.build_model({str(folder)!r})`"
+    )
+
+
+def _write_fingerprint(path: Path, shape: PigShape) -> None:
+    """Notes in the YAML what the files were built from; the rest of the text stays."""
+    line = f'shape_fingerprint: "{shape.fingerprint()}"'
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        kept = [old for old in lines if not old.startswith("shape_fingerprint:")]
+        path.write_text("\n".join([*kept, line]) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written ({error.strerror})") from error
+
+
+def write_materials(path: Path) -> None:
+    """Writes the colours of `COLORS` as a material library."""
+    text = "".join(
+        f"newmtl {name}\nKd {r:.2f} {g:.2f} {b:.2f}\nKs 0.20 0.20 0.20\nNs 40\n\n"
+        for name, (r, g, b) in COLORS.items()
+    )
+    meshes.write_text(path, text)
+
+
+def _mm(size: FloatArray) -> str:
+    return " x ".join(f"{1000 * s:.1f}" for s in size) + " mm"

@@ -1,0 +1,134 @@
+"""What `model.yaml` may say, checked key by key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from physim import yamlfile
+from physim.errors import ConfigError, ModelError
+from physim.pigs.shape import PigShape, shape_from_mapping
+from physim.values import FloatArray
+
+FILE_NAME = "model.yaml"
+LENGTH_UNITS_M = {"mm": 1e-3, "cm": 1e-2, "m": 1.0}
+_KEYS = (
+    "description",
+    "mesh",
+    "parts",
+    "mesh_unit",
+    "mass_g",
+    "center_of_mass_offset_mm",
+    "lateral_friction",
+    "restitution",
+    "rolling_friction",
+    "spinning_friction",
+    "dot_side",
+    "assumption",
+    "sources",
+    "license",
+    "shape",
+    "shape_fingerprint",
+)
+_REQUIRED = ("mesh", "parts", "mesh_unit", "mass_g", "lateral_friction", "restitution")
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """One `model.yaml`, checked.
+
+    Attributes:
+        path: the YAML file.
+        mesh, parts: OBJ files inside the model's folder; they may not exist yet.
+        unit_m: length of one mesh unit [m].
+        mass_kg: [kg].
+        offset_m: (3,) shift of the centre of mass from the mesh's centroid, mesh axes [m].
+        lateral_friction, restitution, rolling_friction, spinning_friction: see `PigModel`.
+        dot_side: "right" or "left".
+        shape: parameters of a sculpted pig, or None for a mesh from elsewhere.
+        fingerprint: of the parameters that the mesh files were built from.
+    """
+
+    path: Path
+    mesh: Path
+    parts: Path
+    unit_m: float
+    mass_kg: float
+    offset_m: FloatArray
+    lateral_friction: float
+    restitution: float
+    rolling_friction: float
+    spinning_friction: float
+    dot_side: str
+    shape: PigShape | None
+    fingerprint: str
+
+
+def read_model_file(folder: Path) -> ModelFile:
+    """Reads and checks the YAML of a model's folder.
+
+    Raises:
+        ConfigError: a missing file, an unknown or missing key, or an unusable value.
+        ModelError: a mesh path that leaves the folder.
+    """
+    path = folder / FILE_NAME
+    data = yamlfile.load(path)
+    where = str(path)
+    yamlfile.check_keys(data, _KEYS, where, _REQUIRED)
+    shape = data.get("shape")
+    if shape is not None and not isinstance(shape, dict):
+        raise ConfigError(f"{where}: `shape` must hold `key: value` lines")
+    return ModelFile(
+        path=path,
+        mesh=_inside(folder, data, "mesh", where),
+        parts=_inside(folder, data, "parts", where),
+        unit_m=LENGTH_UNITS_M[_choice(data, "mesh_unit", where, tuple(LENGTH_UNITS_M))],
+        mass_kg=1e-3 * yamlfile.number(data, "mass_g", where, 0.01, 10_000.0),
+        offset_m=_offset(data, where),
+        lateral_friction=yamlfile.number(data, "lateral_friction", where, 0.0, 10.0),
+        restitution=yamlfile.number(data, "restitution", where, 0.0, 1.0),
+        rolling_friction=_optional(data, "rolling_friction", where),
+        spinning_friction=_optional(data, "spinning_friction", where),
+        dot_side=_choice(data, "dot_side", where, ("right", "left"), "right"),
+        shape=None if shape is None else shape_from_mapping(shape, f"{where}: shape"),
+        fingerprint=str(data.get("shape_fingerprint", "")),
+    )
+
+
+def _choice(
+    data: dict[str, Any], key: str, where: str, valid: tuple[str, ...], default: str = ""
+) -> str:
+    value = data.get(key, default)
+    if value not in valid:
+        raise ConfigError(f"{where}: `{key}` must be one of {', '.join(valid)}, found {value!r}")
+    return str(value)
+
+
+def _optional(data: dict[str, Any], key: str, where: str) -> float:
+    return yamlfile.number(data, key, where, 0.0, 1.0) if key in data else 0.0
+
+
+def _offset(data: dict[str, Any], where: str) -> FloatArray:
+    value = data.get("center_of_mass_offset_mm", [0.0, 0.0, 0.0])
+    if not isinstance(value, list) or len(value) != 3:
+        raise ConfigError(f"{where}: `center_of_mass_offset_mm` must be a list of three numbers")
+    named = {f"center_of_mass_offset_mm[{i}]": v for i, v in enumerate(value)}
+    return 1e-3 * np.array([yamlfile.number(named, k, where, -100.0, 100.0) for k in named])
+
+
+def _inside(folder: Path, data: dict[str, Any], key: str, where: str) -> Path:
+    """A file named in the YAML; it must stay inside the folder, links followed."""
+    value = data[key]
+    if not isinstance(value, str) or not value:
+        raise ConfigError(f"{where}: `{key}` must be a file name, found {value!r}")
+    path = folder / value
+    try:
+        resolved = path.resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise ModelError(f"{where}: `{key}` is not a usable file name") from error
+    if not resolved.is_relative_to(folder.resolve()):
+        raise ModelError(f"{where}: `{key}` leads out of the model's folder; copy the file into it")
+    return path
