@@ -51,7 +51,23 @@ def quiet_stdout() -> Iterator[None]:
         os.close(saved)
 
 
-with quiet_stdout():
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Drops what C code prints to stdout and stderr: an import announces its build time."""
+    saved = [os.dup(1), os.dup(2)]
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        for target in (1, 2):
+            os.dup2(nowhere, target)
+        yield
+    finally:
+        for target, copy in zip((1, 2), saved, strict=True):
+            os.dup2(copy, target)
+            os.close(copy)
+        os.close(nowhere)
+
+
+with _silent():
     import pybullet
 
 UNITS_PER_M = 100.0
