@@ -46,11 +46,15 @@ def sha256(configuration: Mapping[str, Any]) -> str:
 
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
-    """One text a differing entry: `toss.heights_m: [0.127] there, [0.203] here`."""
+    """One text a differing entry, those that both have first.
+
+    Such as `toss.heights_m: [0.127] there, [0.203] here`.
+    """
     one, two = dict(_flat(there)), dict(_flat(here))
+    keys = sorted({*one, *two}, key=lambda key: (key not in one or key not in two, key))
     return [
         f"{key}: {one.get(key, _NOT_THERE)} there, {two.get(key, _NOT_THERE)} here"
-        for key in sorted({*one, *two})
+        for key in keys
         if json.dumps(one.get(key, _NOT_THERE)) != json.dumps(two.get(key, _NOT_THERE))
     ]
 

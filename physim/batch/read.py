@@ -17,7 +17,7 @@ from pyarrow import compute
 from physim.batch import manifest as manifests
 from physim.batch.manifest import Manifest, read_manifest
 from physim.batch.parts import check_part, part_paths, read_part
-from physim.batch.rows import COLUMNS, COUNTED
+from physim.batch.rows import COLUMNS, COUNTED, NULLABLE
 from physim.batch.tally import read_tally
 from physim.errors import DatasetError
 from physim.statistics.counts import Counts
@@ -55,7 +55,7 @@ def read_columns(
     table = pa.concat_tables(tables) if tables else None
     if table is None:
         return {name: np.empty(0) for name in wanted}
-    return {name: table[name].to_numpy(zero_copy_only=False) for name in wanted}
+    return {name: _array(table[name], name) for name in wanted}
 
 
 def read_counts(folder: Path | str) -> Counts:
@@ -72,6 +72,11 @@ def read_counts(folder: Path | str) -> Counts:
     for table in _blocks(folder, manifest, COUNTED):
         counts += Counts.from_columns(**{name: _plain(table, name) for name in COUNTED})
     return counts
+
+
+def _array(column: pa.ChunkedArray, name: str) -> NDArray[Any]:
+    array: NDArray[Any] = column.to_numpy()
+    return array.astype(float) if name in NULLABLE else array  # the same type without any null
 
 
 def _plain(table: pa.Table, name: str) -> NDArray[Any]:
