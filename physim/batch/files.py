@@ -20,7 +20,7 @@ def write_whole(path: Path, content: bytes) -> None:
     Raises:
         DatasetError: a full disk, or a folder that cannot be written to.
     """
-    unfinished = path.with_name(path.name + _UNFINISHED)
+    unfinished = path.with_name(f".{path.name}{_UNFINISHED}")
     try:
         with unfinished.open("wb") as file:
             file.write(content)
@@ -49,7 +49,7 @@ def only_writer(folder: Path) -> Iterator[None]:
             folder.mkdir(parents=True, exist_ok=True)
             lock = held.enter_context((folder / _LOCK_NAME).open("a"))
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            for left_over in folder.glob("*" + _UNFINISHED):
+            for left_over in folder.glob(f".*{_UNFINISHED}"):
                 left_over.unlink()
         except BlockingIOError:
             raise DatasetError(

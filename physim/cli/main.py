@@ -41,14 +41,19 @@ for _command in (roll, batch, stats, score, model):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and exits: 0, 2 with one message on stderr, or 130 on Ctrl-C."""
-    sys.exit(_run(arguments))
+    try:
+        sys.exit(_run(arguments))
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
 
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        code = cli.main(arguments, prog_name="physim", standalone_mode=False)
+        given = sys.argv[1:] if arguments is None else list(arguments)
+        with cli.make_context("physim", given) as context:  # `cli.main` would exit 1 after `| head`
+            cli.invoke(context)
         sys.stdout.flush()
-        return code if isinstance(code, int) else 0
+        return 0
     except click.ClickException as error:
         return _complain(_usage_text(error))
     except PhysimError as error:

@@ -110,7 +110,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(DatasetError, match=r"No space left on device.*run the same command"):
         run_batch(PLAN, folder, workers=1)
     monkeypatch.undo()
-    assert not list(folder.glob("*.unfinished"))
+    assert not list(folder.glob(".*.unfinished"))
     assert 0 < read_counts(folder).rolls < 60
     assert run_batch(PLAN, folder, workers=1).counts.rolls == 60
 

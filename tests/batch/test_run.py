@@ -33,7 +33,7 @@ def rows_in(folder: Path) -> list[tuple[Any, ...]]:
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.glob("part-*"))}
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("part-*.parquet"))}
 
 
 @pytest.fixture(scope="module")
@@ -153,10 +153,10 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(
     kept = files_in(folder)
     assert len(kept) < 20 and kept.items() <= files_in(plain).items()
     _wait(lambda: not _group_alive(run.pid))  # the workers leave with their parent
-    (folder / "part-00000999.parquet.unfinished").touch()
+    (folder / ".part-00000999.parquet.unfinished").touch()
     run_batch(FakePlan(n=400, chunk_size=20), folder, workers=1)
     assert files_in(folder) == files_in(plain)
-    assert not list(folder.glob("*.unfinished"))
+    assert not list(folder.glob(".*.unfinished"))
 
 
 def _wait(there: Any, timeout_s: float = 60.0) -> None:

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -133,7 +136,8 @@ def test_a_roll_as_text_is_two_lines() -> None:
 
 
 def test_head_is_quiet() -> None:
-    command = f'"{sys.executable}" -c "{MAIN}" roll -n 300 --toss drop | head -n 1; echo ${{PIPESTATUS[0]}}'
+    rolls = f'"{sys.executable}" -c "{MAIN}" roll -n 300 --toss drop'
+    command = rolls + " | head -n 1; echo ${PIPESTATUS[0]}"
     run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert run.stderr == "" and run.stdout.splitlines()[1] == "0"
 
@@ -176,3 +180,21 @@ def test_models(capfd: pytest.CaptureFixture[str]) -> None:
     assert 0.99 < sum(rest["probability"] for rest in shown["stable"]) < 1.01
     assert shown["mass_g"] > 0 and len(shown["size_mm"]) == 3
     assert "stable rests" in physim("model", "show", "standard").stdout
+
+
+def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
+    folder = tmp_path / "d"
+    command = [sys.executable, "-c", MAIN, "batch", "5000", "--out", str(folder), "--workers", "2"]
+    with subprocess.Popen(
+        [*command, "--chunk-size", "2"], stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as run:
+        while not list(folder.glob("*.parquet")):
+            time.sleep(0.05)
+            assert run.poll() is None
+        os.killpg(run.pid, signal.SIGINT)
+        _, err = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert err == (
+        f"physim: interrupted; what was finished is kept in {folder}: run the same command to go "
+        "on\n"
+    )
