@@ -15,7 +15,7 @@ from physim.poses.classify import classify
 from physim.poses.contacts import pig_contacts, table_contacts
 from physim.rests import RestTable
 from physim.rules.score import outcome_of, score_of
-from physim.seeding import stream
+from physim.seeding import MAX_SEED, stream
 from physim.tosses.draws import Draws
 from physim.tosses.library import toss as toss_named
 from physim.tosses.models import TossModel
@@ -36,8 +36,6 @@ from physim.world.bullet import Engine
 from physim.world.scene import table as table_named
 from physim.world.settings import EngineSettings
 from physim.world.settle import Observer, RestCriterion, settle
-
-MAX_SEED = 2**63 - 1  # what a signed 64-bit column of a dataset holds
 
 
 @dataclass(frozen=True)

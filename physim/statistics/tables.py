@@ -78,7 +78,7 @@ class ReferenceTable:
 
 def table_names() -> list[str]:
     """Names of the reference tables that are there."""
-    return sorted(path.stem for path in _folder().glob("*.yaml"))
+    return sorted(path.stem for path in table_folder().glob("*.yaml"))
 
 
 def load_table(name: str) -> ReferenceTable:
@@ -89,7 +89,7 @@ def load_table(name: str) -> ReferenceTable:
     """
     if name not in table_names():
         raise ConfigError(f"unknown table `{name}` (valid: {', '.join(table_names())})")
-    path = _folder() / f"{name}.yaml"
+    path = table_folder() / f"{name}.yaml"
     where = str(path)
     data = yamlfile.load(path)
     yamlfile.check_keys(data, (*_KEYS, "counts", "counts_csv"), where, required=_KEYS)
@@ -128,7 +128,8 @@ def pool_poses(table: ReferenceTable) -> dict[Pose, int]:
     return pigs
 
 
-def _folder() -> Path:
+def table_folder() -> Path:
+    """Where the tables are."""
     return data_folder("calibration") / "tables"
 
 
