@@ -3,8 +3,8 @@
 The centre of mass follows a parabola exactly. The rotation of a torque-free rigid
 body keeps its angular momentum L; the attitude obeys q' = q (0, w) / 2 with
 w = I^-1 R(q)^T L in the principal frame, integrated with the classical
-fourth-order Runge-Kutta method at turns of at most `MAX_TURN_RAD` a step (local
-error about turn^5 / 120, so 1e-7 rad over a whole flight; see the tests).
+fourth-order Runge-Kutta method at turns of at most `MAX_TURN_RAD` a step (off
+by less than 5e-6 rad after 0.3 s at 60 rad/s; see the tests).
 
 `first_contact` walks forward by steps that cannot reach contact (conservative
 advancement: Mirtich 1996), so the first impact starts at its own moment and not
