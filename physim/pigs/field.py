@@ -13,8 +13,8 @@ from physim.values import FloatArray
 
 # Fillets [mm]. Body widths are large, because the body's collision parts follow the blended
 # surface; where a limb meets the body the parts do not, so those stay small.
-TRUNK_BLEND, HEAD_BLEND, SNOUT_BLEND = 6.0, 4.0, 2.5
-EAR_BLEND, LEG_BLEND, TAIL_BLEND = 0.7, 0.8, 0.5
+TRUNK_BLEND, HEAD_BLEND, SNOUT_BLEND = 8.0, 4.0, 1.5
+EAR_BLEND, LEG_BLEND, TAIL_BLEND = 0.5, 0.6, 0.4
 SNOUT_EDGE_MM = 0.5
 SNOUT_TAPER = 1.6  # radius in the middle of the head, relative to the disc
 LEGS = ("front_left", "front_right", "hind_left", "hind_right")
@@ -65,7 +65,7 @@ def core(shape: PigShape, points: FloatArray) -> FloatArray:
     body = sdf.smooth_union(quarter("rump"), quarter("shoulder"), TRUNK_BLEND)
     body = sdf.smooth_union(body, quarter("head"), HEAD_BLEND)
     snout = sdf.disc_ended_cone(
-        points,
+        points + snout_lean(shape, points)[:, None] * np.array([1.0, 0.0, 0.0]),
         shape.head_x_mm,
         shape.snout_x_mm,
         shape.snout_z_mm,
@@ -74,6 +74,13 @@ def core(shape: PigShape, points: FloatArray) -> FloatArray:
         SNOUT_EDGE_MM,
     )
     return sdf.smooth_union(body, snout, SNOUT_BLEND)
+
+
+def snout_lean(shape: PigShape, points: FloatArray) -> FloatArray:
+    """How far behind a vertical plane the tilted disc lies at each point's height [mm]."""
+    return np.asarray(
+        math.tan(math.radians(shape.snout_tilt_deg)) * (points[:, 2] - shape.snout_z_mm)
+    )
 
 
 def ears(shape: PigShape, points: FloatArray) -> FloatArray:

@@ -88,21 +88,52 @@ def _balance(shape: PigShape, centers: FloatArray, rings: FloatArray) -> FloatAr
     return rings
 
 
+def _stations(shape: PigShape) -> dict[str, float]:
+    """Where the body is cut, from the tail forward [mm].
+
+    Two convex parts must meet where the back is hollow: at the waist and where the snout leaves
+    the head. Both are found as the crossing of two outlines seen from the side.
+    """
+
+    def top(name: str, x: FloatArray) -> FloatArray:
+        middle, length, z, height = (
+            float(getattr(shape, f"{name}_{key}_mm")) for key in ("x", "length", "z", "height")
+        )
+        inside = np.maximum(1.0 - (2.0 * (x - middle) / length) ** 2, 0.0)
+        return np.asarray(z + 0.5 * height * np.sqrt(inside))
+
+    def crossing(low: float, high: float, first: str, second: FloatArray) -> float:
+        x = np.linspace(low, high, len(second))
+        after = np.flatnonzero(top(first, x) < second)
+        return float(x[after[0]]) if len(after) else high
+
+    start, end = shape.rump_x_mm + 1.0, shape.shoulder_x_mm - 1.0
+    shoulder = top("shoulder", np.linspace(start, end, 101))
+    tail_end = shape.rump_x_mm - 0.5 * shape.rump_length_mm
+    chin, disc = shape.head_x_mm + 1.5, shape.snout_x_mm - 2.0 * field.SNOUT_EDGE_MM
+    share = (np.linspace(chin, disc - 1.0, 101) - shape.head_x_mm) / (
+        shape.snout_x_mm - shape.head_x_mm
+    )
+    snout = shape.snout_z_mm + shape.snout_radius_mm * (
+        field.SNOUT_TAPER + (1.0 - field.SNOUT_TAPER) * share
+    )
+    face = crossing(chin, disc - 1.0, "head", snout)
+    return {
+        "end": tail_end + 0.05 * shape.rump_length_mm,
+        "rear": tail_end + 0.21 * shape.rump_length_mm,
+        "hind": shape.rump_x_mm,
+        "waist": crossing(start, end, "rump", shoulder),
+        "fore": shape.shoulder_x_mm + 0.5,
+        "neck": 0.5 * (shape.shoulder_x_mm + shape.head_x_mm) + 1.0,
+        "cheek": 0.5 * (shape.head_x_mm + face) - 0.5,
+        "face": face,
+        "disc": disc,
+    }
+
+
 def _body(shape: PigShape) -> LabelledPoints:
     """Snout, head, shoulders, trunk and rump: slices of the body, cut across x."""
-    tail_end = shape.rump_x_mm - 0.5 * shape.rump_length_mm
-    neck = 0.5 * (shape.shoulder_x_mm + shape.head_x_mm) + 1.0
-    stations = {
-        "end": tail_end + 0.03 * shape.rump_length_mm,
-        "rear": tail_end + 0.16 * shape.rump_length_mm,
-        "hind": shape.rump_x_mm - 0.06 * shape.rump_length_mm,
-        "waist": 0.5 * (shape.rump_x_mm + shape.shoulder_x_mm),
-        "fore": shape.shoulder_x_mm,
-        "neck": neck,
-        "cheek": shape.head_x_mm + 0.5,
-        "face": shape.head_x_mm + 0.36 * shape.head_length_mm,
-        "disc": shape.snout_x_mm - field.SNOUT_EDGE_MM,
-    }
+    stations = _stations(shape)
     names, xs = list(stations), np.array(list(stations.values()))
     heights = np.interp(
         xs,
@@ -114,14 +145,16 @@ def _body(shape: PigShape) -> LabelledPoints:
         lambda p: field.core(shape, p), centers, np.array([0.0, 0, 1]), np.array([0.0, 1, 0]), RING
     )
     at = dict(zip(names, _balance(shape, centers, rings), strict=True))
-    at["disc"] = rings[-1] + np.array([field.SNOUT_EDGE_MM, 0.0, 0.0])
-    # One corner at the very end, not a flat ring: nothing to sit on.
-    at["end"] = np.array([[tail_end - 0.15, 0.0, shape.rump_z_mm]])
+    at["disc"] = rings[-1].copy()
+    at["disc"][:, 0] = shape.snout_x_mm - field.snout_lean(shape, rings[-1])
+    # The very end is one corner, not a flat ring: nothing to sit on.
+    pole = np.array([[stations["end"] - 0.05 * shape.rump_length_mm - 0.1, 0.0, shape.rump_z_mm]])
+    at["end"] = np.concatenate([pole, at["end"][::2]])
     slices = {
         "snout": ("face", "disc"),
         "head": ("neck", "cheek", "face"),
-        "shoulders": ("fore", "neck"),
-        "trunk": ("hind", "waist", "fore"),
+        "shoulders": ("waist", "fore", "neck"),  # the body may be hollow at waist and neck
+        "trunk": ("hind", "waist"),
         "rump": ("end", "rear", "hind"),
     }
     return tuple(

@@ -29,6 +29,7 @@ class PigShape:
         snout_x_mm: where the flat disc stands.
         snout_z_mm: height of the disc's centre.
         snout_radius_mm: radius of the disc.
+        snout_tilt_deg: the disc faces this much upwards.
         ear_root_x_mm, ear_root_y_mm, ear_root_z_mm: middle of the ear's root (left ear; the right
             one is its mirror image).
         ear_root_width_mm: length of the root.
@@ -64,6 +65,7 @@ class PigShape:
     snout_x_mm: float = 20.5
     snout_z_mm: float = 9.5
     snout_radius_mm: float = 3.2
+    snout_tilt_deg: float = 0.0
     ear_root_x_mm: float = 9.0
     ear_root_y_mm: float = 5.0
     ear_root_z_mm: float = 15.0
@@ -94,10 +96,11 @@ class PigShape:
 
     def fingerprint(self) -> str:
         """Hash of all parameters; files built from other parameters have another one."""
-        text = json.dumps(asdict(self), sort_keys=True)
+        text = json.dumps({"sculptor": SCULPTOR, **asdict(self)}, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+SCULPTOR = 1  # raise when the same parameters give another form
 SHAPE_KEYS = tuple(f.name for f in fields(PigShape))
 _LIMIT_MM = 200.0  # a typing slip in a unit should fail here, not in the mesher
 
