@@ -48,7 +48,7 @@ def ear_corners(shape: PigShape, side: int) -> FloatArray:
     root = np.array([shape.ear_root_x_mm, shape.ear_root_y_mm, shape.ear_root_z_mm])
     tip = np.array([shape.ear_tip_x_mm, shape.ear_tip_y_mm, shape.ear_tip_z_mm])
     corners = np.stack([root - half, root + half, tip]) * np.array([1.0, side, 1.0])
-    return corners if side > 0 else corners[[1, 0, 2]]
+    return np.asarray(corners if side > 0 else corners[[1, 0, 2]])
 
 
 def core(shape: PigShape, points: FloatArray) -> FloatArray:

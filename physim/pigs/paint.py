@@ -83,9 +83,10 @@ def _slide(shape: PigShape, vertices: FloatArray, region: Region, reach: float) 
     across = _gradient(region, points)
     across -= np.einsum("ij,ij->i", across, normal)[:, None] * normal
     steep = np.einsum("ij,ij->i", across, across)
-    points = points - np.where(steep > 0.25, region(points) / np.maximum(steep, 0.25), 0)[
-        :, None
-    ] * across
+    points = (
+        points
+        - np.where(steep > 0.25, region(points) / np.maximum(steep, 0.25), 0)[:, None] * across
+    )
     points = points - field.pig(shape, points)[:, None] * normal
     moved = vertices.copy()
     moved[near] = points

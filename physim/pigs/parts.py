@@ -51,7 +51,9 @@ def _cast(solid: Field, origins: FloatArray, directions: FloatArray) -> FloatArr
     return np.asarray((low * f_high - high * f_low) / (f_high - f_low))
 
 
-def _sections(solid: Field, centers: FloatArray, u: FloatArray, v: FloatArray, n: int) -> FloatArray:
+def _sections(
+    solid: Field, centers: FloatArray, u: FloatArray, v: FloatArray, n: int
+) -> FloatArray:
     """(m, n, 3) corners of sections of `solid` about `centers` (m, 3), in the plane of u and v."""
     angle = 2 * math.pi * np.arange(n) / n
     spokes = np.cos(angle)[:, None] * u + np.sin(angle)[:, None] * v
@@ -175,7 +177,9 @@ def _ear(shape: PigShape, side: int) -> FloatArray:
         if i == 2:  # one edge at the tip: a single clean support
             middle = outward[0] + outward[1]
             outward = [1.15 * middle / np.sqrt(middle @ middle)]
-        points += [corner + reach * math.sqrt(0.5) * (o + s * normal) for o in outward for s in (1, -1)]
+        points += [
+            corner + reach * math.sqrt(0.5) * (o + s * normal) for o in outward for s in (1, -1)
+        ]
     return np.array(points)
 
 

@@ -51,7 +51,7 @@ def sculpt(shape: PigShape, voxel_mm: float = VOXEL_MM) -> SculptedMesh:
     values = np.concatenate(
         [field.pig(shape, grid[i : i + _BATCH]) for i in range(0, len(grid), _BATCH)]
     )
-    vertices, faces, _, _ = marching_cubes(
+    vertices, faces, _, _ = marching_cubes(  # type: ignore[no-untyped-call]
         values.reshape(counts), 0.0, spacing=(voxel_mm,) * 3, gradient_direction="descent"
     )
     vertices = vertices.astype(np.float64) + low
