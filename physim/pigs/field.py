@@ -47,6 +47,8 @@ def ear_corners(shape: PigShape, side: int) -> FloatArray:
     half = 0.5 * shape.ear_root_width_mm * np.array([math.cos(turn), 0.0, math.sin(turn)])
     root = np.array([shape.ear_root_x_mm, shape.ear_root_y_mm, shape.ear_root_z_mm])
     tip = np.array([shape.ear_tip_x_mm, shape.ear_tip_y_mm, shape.ear_tip_z_mm])
+    if side > 0:
+        tip += [shape.left_ear_forward_mm, shape.left_ear_out_mm, shape.left_ear_up_mm]
     corners = np.stack([root - half, root + half, tip]) * np.array([1.0, side, 1.0])
     return np.asarray(corners if side > 0 else corners[[1, 0, 2]])
 
@@ -85,9 +87,10 @@ def snout_lean(shape: PigShape, points: FloatArray) -> FloatArray:
 
 def ears(shape: PigShape, points: FloatArray) -> FloatArray:
     """Both ears [mm]: (n, 3) -> (n,)."""
-    mirrored = points * np.array([1.0, -1.0, 1.0])
-    side = np.where(points[:, 1:2] >= 0, points, mirrored)
-    return sdf.plate(side, ear_corners(shape, 1), shape.ear_thickness_mm)
+    left, right = (
+        sdf.plate(points, ear_corners(shape, side), shape.ear_thickness_mm) for side in (1, -1)
+    )
+    return np.minimum(left, right)
 
 
 def one_leg(shape: PigShape, name: str, points: FloatArray) -> FloatArray:
