@@ -15,6 +15,7 @@ from physim.values import FloatArray
 # surface; where a limb meets the body the parts do not, so those stay small.
 TRUNK_BLEND, HEAD_BLEND, SNOUT_BLEND = 8.0, 4.0, 1.5
 EAR_BLEND, LEG_BLEND, TAIL_BLEND = 0.5, 0.6, 0.4
+EAR_TIP = 0.6  # thickness of an ear at its tip, relative to the root
 SNOUT_EDGE_MM = 0.5
 SNOUT_TAPER = 1.6  # radius in the middle of the head, relative to the disc
 LEGS = ("front_left", "front_right", "hind_left", "hind_right")
@@ -88,7 +89,7 @@ def snout_lean(shape: PigShape, points: FloatArray) -> FloatArray:
 def ears(shape: PigShape, points: FloatArray) -> FloatArray:
     """Both ears [mm]: (n, 3) -> (n,)."""
     left, right = (
-        sdf.plate(points, ear_corners(shape, side), shape.ear_thickness_mm) for side in (1, -1)
+        sdf.flap(points, ear_corners(shape, side), shape.ear_thickness_mm, EAR_TIP) for side in (1, -1)
     )
     return np.minimum(left, right)
 

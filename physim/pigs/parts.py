@@ -22,6 +22,7 @@ LabelledPoints = tuple[tuple[str, FloatArray], ...]
 RING = 10  # corners of a body section: 0.2 mm off a circle of 8 mm, either way
 LIMB_RING = 6
 FOOT_HEIGHT_MM = 2.0
+_FLARE = 1.1  # of the hip: covers the fillet between leg and body
 _REACH_MM, _STEPS, _ROUNDS = 16.0, 9, 4
 
 
@@ -105,7 +106,7 @@ def _stations(shape: PigShape) -> dict[str, float]:
         return np.asarray(z + 0.5 * height * np.sqrt(inside))
 
     def crossing(low: float, high: float, first: str, second: FloatArray) -> float:
-        x = np.linspace(low, high, len(second))
+        x = np.linspace(low, high, len(second))  # where the second rises above the first
         after = np.flatnonzero(top(first, x) < second)
         return float(x[after[0]]) if len(after) else high
 
@@ -119,15 +120,18 @@ def _stations(shape: PigShape) -> dict[str, float]:
     snout = shape.snout_z_mm + shape.snout_radius_mm * (
         field.SNOUT_TAPER + (1.0 - field.SNOUT_TAPER) * share
     )
+    throat, brow = shape.shoulder_x_mm + 2.5, shape.head_x_mm - 1.5
+    neck = crossing(throat, brow, "shoulder", top("head", np.linspace(throat, brow, 101)))
+    waist = crossing(start, end, "rump", shoulder)
     face = crossing(chin, disc - 1.0, "head", snout)
     return {
         "end": tail_end + 0.05 * shape.rump_length_mm,
         "rear": tail_end + 0.21 * shape.rump_length_mm,
         "hind": shape.rump_x_mm,
-        "waist": crossing(start, end, "rump", shoulder),
-        "fore": shape.shoulder_x_mm + 0.5,
-        "neck": 0.5 * (shape.shoulder_x_mm + shape.head_x_mm) + 1.0,
-        "cheek": 0.5 * (shape.head_x_mm + face) - 0.5,
+        "waist": waist,
+        "fore": 0.5 * (waist + neck),
+        "neck": neck,
+        "cheek": 0.5 * (neck + face) + 0.3,
         "face": face,
         "disc": disc,
     }
@@ -147,8 +151,7 @@ def _body(shape: PigShape) -> LabelledPoints:
         lambda p: field.core(shape, p), centers, np.array([0.0, 0, 1]), np.array([0.0, 1, 0]), RING
     )
     at = dict(zip(names, _balance(shape, centers, rings), strict=True))
-    at["disc"] = rings[-1].copy()
-    at["disc"][:, 0] = shape.snout_x_mm - field.snout_lean(shape, rings[-1])
+    at["disc"] = _disc(shape)
     # The very end is one corner, not a flat ring: nothing to sit on.
     pole = np.array([[stations["end"] - 0.05 * shape.rump_length_mm - 0.1, 0.0, shape.rump_z_mm]])
     at["end"] = np.concatenate([pole, at["end"][::2]])
@@ -164,12 +167,23 @@ def _body(shape: PigShape) -> LabelledPoints:
     )
 
 
+def _disc(shape: PigShape) -> FloatArray:
+    """The corners of the snout's flat disc, a little inside for its rounded edge."""
+    radius = shape.snout_radius_mm * _half_way(RING) - 0.2 * field.SNOUT_EDGE_MM
+    angle = 2 * math.pi * np.arange(RING) / RING
+    y, z = radius * np.sin(angle), shape.snout_z_mm + radius * np.cos(angle)
+    points = np.stack([np.full(RING, shape.snout_x_mm), y, z], axis=1)
+    points[:, 0] -= field.snout_lean(shape, points)
+    return points
+
+
 def _ear(shape: PigShape, side: int) -> FloatArray:
     """Ten corners around the flap: a square rim at the root, an edge at the tip."""
     corners = field.ear_corners(shape, side)
     normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
     normal /= np.sqrt(normal @ normal)
-    reach = 0.5 * shape.ear_thickness_mm * 1.2  # half-way between the inner and the outer square
+    root = 0.5 * shape.ear_thickness_mm * 1.2  # half-way between the inner and the outer square
+    reach = (root, root, field.EAR_TIP * root)
     points = []
     for i, corner in enumerate(corners):
         before, after = corner - corners[i - 1], corners[(i + 1) % 3] - corner
@@ -178,7 +192,7 @@ def _ear(shape: PigShape, side: int) -> FloatArray:
             middle = outward[0] + outward[1]
             outward = [1.15 * middle / np.sqrt(middle @ middle)]
         points += [
-            corner + reach * math.sqrt(0.5) * (o + s * normal) for o in outward for s in (1, -1)
+            corner + reach[i] * math.sqrt(0.5) * (o + s * normal) for o in outward for s in (1, -1)
         ]
     return np.array(points)
 
@@ -207,6 +221,7 @@ def _leg(shape: PigShape, name: str) -> LabelledPoints:
         LIMB_RING,
     )
     crown = it.hip + np.array([0.0, 0.0, 0.9 * it.hip_radius])
+    hip = it.hip + _FLARE * (hip - it.hip)
     foot, rest = np.concatenate([sole, ankle]), np.concatenate([ankle, hip, crown[None]])
     return (f"{name}_foot", foot), (f"{name}_leg", rest)
 
