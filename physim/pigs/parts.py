@@ -22,6 +22,7 @@ LabelledPoints = tuple[tuple[str, FloatArray], ...]
 RING = 10  # corners of a body section: 0.2 mm off a circle of 8 mm, either way
 LIMB_RING = 6
 FOOT_HEIGHT_MM = 2.0
+_FLARE = 1.1  # of the hip: covers the fillet between leg and body
 _REACH_MM, _STEPS, _ROUNDS = 16.0, 9, 4
 
 
@@ -51,7 +52,9 @@ def _cast(solid: Field, origins: FloatArray, directions: FloatArray) -> FloatArr
     return np.asarray((low * f_high - high * f_low) / (f_high - f_low))
 
 
-def _sections(solid: Field, centers: FloatArray, u: FloatArray, v: FloatArray, n: int) -> FloatArray:
+def _sections(
+    solid: Field, centers: FloatArray, u: FloatArray, v: FloatArray, n: int
+) -> FloatArray:
     """(m, n, 3) corners of sections of `solid` about `centers` (m, 3), in the plane of u and v."""
     angle = 2 * math.pi * np.arange(n) / n
     spokes = np.cos(angle)[:, None] * u + np.sin(angle)[:, None] * v
@@ -88,21 +91,55 @@ def _balance(shape: PigShape, centers: FloatArray, rings: FloatArray) -> FloatAr
     return rings
 
 
+def _stations(shape: PigShape) -> dict[str, float]:
+    """Where the body is cut, from the tail forward [mm].
+
+    Two convex parts must meet where the back is hollow: at the waist and where the snout leaves
+    the head. Both are found as the crossing of two outlines seen from the side.
+    """
+
+    def top(name: str, x: FloatArray) -> FloatArray:
+        middle, length, z, height = (
+            float(getattr(shape, f"{name}_{key}_mm")) for key in ("x", "length", "z", "height")
+        )
+        inside = np.maximum(1.0 - (2.0 * (x - middle) / length) ** 2, 0.0)
+        return np.asarray(z + 0.5 * height * np.sqrt(inside))
+
+    def crossing(low: float, high: float, first: str, second: FloatArray) -> float:
+        x = np.linspace(low, high, len(second))  # where the second rises above the first
+        after = np.flatnonzero(top(first, x) < second)
+        return float(x[after[0]]) if len(after) else high
+
+    start, end = shape.rump_x_mm + 1.0, shape.shoulder_x_mm - 1.0
+    shoulder = top("shoulder", np.linspace(start, end, 101))
+    tail_end = shape.rump_x_mm - 0.5 * shape.rump_length_mm
+    chin, disc = shape.head_x_mm + 1.5, shape.snout_x_mm - 2.0 * field.SNOUT_EDGE_MM
+    share = (np.linspace(chin, disc - 1.0, 101) - shape.head_x_mm) / (
+        shape.snout_x_mm - shape.head_x_mm
+    )
+    snout = shape.snout_z_mm + shape.snout_radius_mm * (
+        field.SNOUT_TAPER + (1.0 - field.SNOUT_TAPER) * share
+    )
+    throat, brow = shape.shoulder_x_mm + 2.5, shape.head_x_mm - 1.5
+    neck = crossing(throat, brow, "shoulder", top("head", np.linspace(throat, brow, 101)))
+    waist = crossing(start, end, "rump", shoulder)
+    face = crossing(chin, disc - 1.0, "head", snout)
+    return {
+        "end": tail_end + 0.05 * shape.rump_length_mm,
+        "rear": tail_end + 0.21 * shape.rump_length_mm,
+        "hind": shape.rump_x_mm,
+        "waist": waist,
+        "fore": 0.5 * (waist + neck),
+        "neck": neck,
+        "cheek": 0.5 * (neck + face) + 0.3,
+        "face": face,
+        "disc": disc,
+    }
+
+
 def _body(shape: PigShape) -> LabelledPoints:
     """Snout, head, shoulders, trunk and rump: slices of the body, cut across x."""
-    tail_end = shape.rump_x_mm - 0.5 * shape.rump_length_mm
-    neck = 0.5 * (shape.shoulder_x_mm + shape.head_x_mm) + 1.0
-    stations = {
-        "end": tail_end + 0.03 * shape.rump_length_mm,
-        "rear": tail_end + 0.16 * shape.rump_length_mm,
-        "hind": shape.rump_x_mm - 0.06 * shape.rump_length_mm,
-        "waist": 0.5 * (shape.rump_x_mm + shape.shoulder_x_mm),
-        "fore": shape.shoulder_x_mm,
-        "neck": neck,
-        "cheek": shape.head_x_mm + 0.5,
-        "face": shape.head_x_mm + 0.36 * shape.head_length_mm,
-        "disc": shape.snout_x_mm - field.SNOUT_EDGE_MM,
-    }
+    stations = _stations(shape)
     names, xs = list(stations), np.array(list(stations.values()))
     heights = np.interp(
         xs,
@@ -114,14 +151,15 @@ def _body(shape: PigShape) -> LabelledPoints:
         lambda p: field.core(shape, p), centers, np.array([0.0, 0, 1]), np.array([0.0, 1, 0]), RING
     )
     at = dict(zip(names, _balance(shape, centers, rings), strict=True))
-    at["disc"] = rings[-1] + np.array([field.SNOUT_EDGE_MM, 0.0, 0.0])
-    # One corner at the very end, not a flat ring: nothing to sit on.
-    at["end"] = np.array([[tail_end - 0.15, 0.0, shape.rump_z_mm]])
+    at["disc"] = _disc(shape)
+    # The very end is one corner, not a flat ring: nothing to sit on.
+    pole = np.array([[stations["end"] - 0.05 * shape.rump_length_mm - 0.1, 0.0, shape.rump_z_mm]])
+    at["end"] = np.concatenate([pole, at["end"][::2]])
     slices = {
         "snout": ("face", "disc"),
         "head": ("neck", "cheek", "face"),
-        "shoulders": ("fore", "neck"),
-        "trunk": ("hind", "waist", "fore"),
+        "shoulders": ("waist", "fore", "neck"),  # the body may be hollow at waist and neck
+        "trunk": ("hind", "waist"),
         "rump": ("end", "rear", "hind"),
     }
     return tuple(
@@ -129,12 +167,23 @@ def _body(shape: PigShape) -> LabelledPoints:
     )
 
 
+def _disc(shape: PigShape) -> FloatArray:
+    """The corners of the snout's flat disc, a little inside for its rounded edge."""
+    radius = shape.snout_radius_mm * _half_way(RING) - 0.2 * field.SNOUT_EDGE_MM
+    angle = 2 * math.pi * np.arange(RING) / RING
+    y, z = radius * np.sin(angle), shape.snout_z_mm + radius * np.cos(angle)
+    points = np.stack([np.full(RING, shape.snout_x_mm), y, z], axis=1)
+    points[:, 0] -= field.snout_lean(shape, points)
+    return points
+
+
 def _ear(shape: PigShape, side: int) -> FloatArray:
     """Ten corners around the flap: a square rim at the root, an edge at the tip."""
     corners = field.ear_corners(shape, side)
     normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
     normal /= np.sqrt(normal @ normal)
-    reach = 0.5 * shape.ear_thickness_mm * 1.2  # half-way between the inner and the outer square
+    root = 0.5 * shape.ear_thickness_mm * 1.2  # half-way between the inner and the outer square
+    reach = (root, root, field.EAR_TIP * root)
     points = []
     for i, corner in enumerate(corners):
         before, after = corner - corners[i - 1], corners[(i + 1) % 3] - corner
@@ -142,7 +191,9 @@ def _ear(shape: PigShape, side: int) -> FloatArray:
         if i == 2:  # one edge at the tip: a single clean support
             middle = outward[0] + outward[1]
             outward = [1.15 * middle / np.sqrt(middle @ middle)]
-        points += [corner + reach * math.sqrt(0.5) * (o + s * normal) for o in outward for s in (1, -1)]
+        points += [
+            corner + reach[i] * math.sqrt(0.5) * (o + s * normal) for o in outward for s in (1, -1)
+        ]
     return np.array(points)
 
 
@@ -170,6 +221,7 @@ def _leg(shape: PigShape, name: str) -> LabelledPoints:
         LIMB_RING,
     )
     crown = it.hip + np.array([0.0, 0.0, 0.9 * it.hip_radius])
+    hip = it.hip + _FLARE * (hip - it.hip)
     foot, rest = np.concatenate([sole, ankle]), np.concatenate([ankle, hip, crown[None]])
     return (f"{name}_foot", foot), (f"{name}_leg", rest)
 
