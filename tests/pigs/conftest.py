@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import trimesh
 
-import physim.pigs as pigs
+from physim import pigs
 
 STANDARD = Path(pigs.model_folder("standard"))
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from physim import pigs
+from physim.errors import ConfigError, ModelError
 from tests.pigs.conftest import STANDARD
 from tests.pigs.shapes import box, write_model, write_obj
-
-import physim.pigs as pigs
-from physim.errors import ConfigError, ModelError
 
 BOX = box((30.0, 20.0, 10.0))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.pigs.shapes import box, sphere
 
 from physim.errors import ModelError
 from physim.pigs.mass import mass_properties
+from tests.pigs.shapes import box, sphere
 
 
 def test_a_box_has_the_inertia_of_the_formula() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import trimesh
-from tests.pigs.shapes import box
 
-import physim.pigs as pigs
+from physim import pigs
 from physim.errors import ModelError
+from tests.pigs.shapes import box
 
 ORIGIN = np.zeros(3)
 

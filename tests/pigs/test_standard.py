@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import trimesh
 from scipy.spatial import ConvexHull, cKDTree
-from tests.pigs.conftest import STANDARD
 
-import physim.pigs as pigs
+from physim import pigs
 from physim.values import BODY_PARTS, FEET
+from tests.pigs.conftest import STANDARD
 
 FRONT_FEET = {"front_left_foot", "front_right_foot"}
 COS_60 = 0.5

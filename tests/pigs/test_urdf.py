@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import physim.pigs as pigs
+from physim import pigs
 from physim.pigs.urdf import write_urdf
 
 pybullet = pytest.importorskip("pybullet")

@@ -16,8 +16,10 @@ from scipy.spatial.transform import Rotation
 
 from physim.values import PigModel, RigidState, Table
 from physim.world.body import Body
-from physim.world.bullet import UNITS_PER_M, Engine, EngineSettings
+from physim.world.bullet import Engine
+from physim.world.bullet_client import UNITS_PER_M
 from physim.world.flight import first_contact
+from physim.world.settings import EngineSettings
 
 Array = NDArray[np.float64]
 G = 9.81
