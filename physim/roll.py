@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 
 from physim.errors import ConfigError
@@ -32,8 +32,9 @@ from physim.values import (
     Toss,
 )
 from physim.world.body import Body
-from physim.world.bullet import Engine, EngineSettings
+from physim.world.bullet import Engine
 from physim.world.scene import table as table_named
+from physim.world.settings import EngineSettings
 from physim.world.settle import Observer, RestCriterion, settle
 
 
@@ -53,8 +54,8 @@ class Setup:
     pink: PigModel
     toss: TossModel
     table: Table
-    settings: EngineSettings = EngineSettings()
-    criterion: RestCriterion = RestCriterion()
+    settings: EngineSettings = field(default_factory=EngineSettings)
+    criterion: RestCriterion = field(default_factory=RestCriterion)
 
     @classmethod
     def named(
@@ -72,7 +73,8 @@ class Setup:
 
         Args:
             model: of both pigs: a name or a path to a model folder.
-            black, pink: of one pig, in place of `model`.
+            black: of the black pig, in place of `model`.
+            pink: of the pink pig, in place of `model`.
             toss: `trapdoor`, `hand` or `drop`.
             height_mm: of release; None for the toss's own.
             surface: of the table; None for the default.
@@ -82,7 +84,9 @@ class Setup:
             ConfigError, ModelError: an unknown name, or a file that cannot be used.
         """
         black_model = load_model(black or model)
-        pink_model = black_model if (pink or model) == (black or model) else load_model(pink or model)
+        pink_model = (
+            black_model if (pink or model) == (black or model) else load_model(pink or model)
+        )
         return cls(
             black_model,
             pink_model,

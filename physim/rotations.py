@@ -72,7 +72,7 @@ def from_matrix(m: FloatArray) -> FloatArray:
     trace = float(m[0, 0] + m[1, 1] + m[2, 2])
     squares = np.array([m[0, 0], m[1, 1], m[2, 2], trace])
     pick = int(np.argmax(squares))
-    q = np.empty(4)
+    q: FloatArray = np.empty(4)
     if pick == 3:
         q[3] = 1 + trace
         q[0], q[1], q[2] = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]

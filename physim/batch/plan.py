@@ -12,7 +12,7 @@ from physim.values import Roll
 
 if TYPE_CHECKING:
     from physim.roll import Setup
-    from physim.world.bullet import EngineSettings
+    from physim.world.settings import EngineSettings
 
 DEFAULT_CHUNK_SIZE = 200  # rolls a file: a few seconds of work, and few files for a million rolls
 MAX_ROLLS = 10**12
@@ -109,7 +109,7 @@ def engine_settings(time_step_s: float | None) -> EngineSettings:
     Raises:
         ConfigError: not 1/256 s halved some times.
     """
-    from physim.world.bullet import EngineSettings
+    from physim.world.settings import EngineSettings
 
     if time_step_s is None:
         return EngineSettings()

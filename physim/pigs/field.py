@@ -14,8 +14,9 @@ from physim.values import FloatArray
 # Fillets [mm]. Body widths are large, because the body's collision parts follow the blended
 # surface; where a limb meets the body the parts do not, so those stay small.
 TRUNK_BLEND, HEAD_BLEND, SNOUT_BLEND = 6.0, 4.0, 2.5
-EAR_BLEND, LEG_BLEND, TAIL_BLEND = 1.2, 1.5, 0.7
+EAR_BLEND, LEG_BLEND, TAIL_BLEND = 0.7, 0.8, 0.5
 SNOUT_EDGE_MM = 0.5
+SNOUT_TAPER = 1.6  # radius in the middle of the head, relative to the disc
 LEGS = ("front_left", "front_right", "hind_left", "hind_right")
 
 
@@ -68,7 +69,7 @@ def core(shape: PigShape, points: FloatArray) -> FloatArray:
         shape.head_x_mm,
         shape.snout_x_mm,
         shape.snout_z_mm,
-        1.25 * shape.snout_radius_mm,
+        SNOUT_TAPER * shape.snout_radius_mm,
         shape.snout_radius_mm,
         SNOUT_EDGE_MM,
     )

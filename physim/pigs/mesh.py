@@ -99,7 +99,7 @@ def read_obj(path: Path) -> ObjMesh:
 
 def _index(word: str, count: int) -> int:
     """Zero-based vertex of a face corner such as `7`, `7/1/2` or `-1`."""
-    value = int(word.split("/")[0])
+    value = int(word.split("/", maxsplit=1)[0])
     value = value - 1 if value > 0 else count + value
     if not 0 <= value < count:
         raise ValueError

@@ -22,7 +22,7 @@ LabelledPoints = tuple[tuple[str, FloatArray], ...]
 RING = 10  # corners of a body section: 0.2 mm off a circle of 8 mm, either way
 LIMB_RING = 6
 FOOT_HEIGHT_MM = 2.0
-_REACH_MM, _STEPS = 16.0, 9
+_REACH_MM, _STEPS, _ROUNDS = 16.0, 9, 4
 
 
 def _half_way(corners: int) -> float:
@@ -61,12 +61,39 @@ def _sections(solid: Field, centers: FloatArray, u: FloatArray, v: FloatArray, n
     return (origins + reach[:, None] * directions).reshape(len(centers), n, 3)
 
 
+def _balance(shape: PigShape, centers: FloatArray, rings: FloatArray) -> FloatArray:
+    """Moves the corners of (m, n, 3) rings along their spokes until errors balance.
+
+    Around each corner the flat quads cut into the surface as far as the corner stands out of it.
+    The first ring and the last are left alone along the body, where the quads end.
+    """
+    for _ in range(_ROUNDS):
+        m, n, _ = rings.shape
+        onward = np.roll(rings, -1, axis=1)
+        sides = 0.5 * (rings + onward)
+        spans = 0.5 * (rings[1:] + rings[:-1])
+        quads = 0.5 * (sides[1:] + sides[:-1])
+        samples = np.concatenate([rings, sides, spans, quads])
+        gap = field.core(shape, samples.reshape(-1, 3)).reshape(-1, n)
+        at, side, span, quad = np.split(gap, [m, 2 * m, 3 * m - 1])
+        pad = [np.full((1, n), np.nan)]
+        around = [at, side, np.roll(side, 1, axis=1)]
+        for value in (span, quad, np.roll(quad, 1, axis=1)):
+            around += [np.concatenate([value, *pad]), np.concatenate([*pad, value])]
+        spread = np.stack(around)
+        shift = 0.5 * (np.nanmax(spread, axis=0) + np.nanmin(spread, axis=0))
+        spokes = rings - centers[:, None, :]
+        spokes /= np.sqrt(np.einsum("ijk,ijk->ij", spokes, spokes))[..., None]
+        rings = rings - shift[..., None] * spokes
+    return rings
+
+
 def _body(shape: PigShape) -> LabelledPoints:
     """Snout, head, shoulders, trunk and rump: slices of the body, cut across x."""
     tail_end = shape.rump_x_mm - 0.5 * shape.rump_length_mm
     neck = 0.5 * (shape.shoulder_x_mm + shape.head_x_mm) + 1.0
     stations = {
-        "end": tail_end + 0.5,
+        "end": tail_end + 0.03 * shape.rump_length_mm,
         "rear": tail_end + 0.16 * shape.rump_length_mm,
         "hind": shape.rump_x_mm - 0.06 * shape.rump_length_mm,
         "waist": 0.5 * (shape.rump_x_mm + shape.shoulder_x_mm),
@@ -83,12 +110,13 @@ def _body(shape: PigShape) -> LabelledPoints:
         [shape.rump_z_mm, shape.shoulder_z_mm, shape.head_z_mm, shape.snout_z_mm],
     )
     centers = np.stack([xs, np.zeros_like(xs), heights], axis=1)
-    corners = _sections(
+    rings = _sections(
         lambda p: field.core(shape, p), centers, np.array([0.0, 0, 1]), np.array([0.0, 1, 0]), RING
     )
-    at = dict(zip(names, corners, strict=True))
-    at["end"] = np.array([[tail_end - 0.15, 0.0, shape.rump_z_mm]])  # one corner: no flat to sit on
-    at["disc"] = at["disc"] + np.array([field.SNOUT_EDGE_MM, 0.0, 0.0])
+    at = dict(zip(names, _balance(shape, centers, rings), strict=True))
+    at["disc"] = rings[-1] + np.array([field.SNOUT_EDGE_MM, 0.0, 0.0])
+    # One corner at the very end, not a flat ring: nothing to sit on.
+    at["end"] = np.array([[tail_end - 0.15, 0.0, shape.rump_z_mm]])
     slices = {
         "snout": ("face", "disc"),
         "head": ("neck", "cheek", "face"),
@@ -141,7 +169,8 @@ def _leg(shape: PigShape, name: str) -> LabelledPoints:
         np.array([0.0, 1, 0]),
         LIMB_RING,
     )
-    foot, rest = np.concatenate([sole, ankle]), np.concatenate([ankle, hip])
+    crown = it.hip + np.array([0.0, 0.0, 0.9 * it.hip_radius])
+    foot, rest = np.concatenate([sole, ankle]), np.concatenate([ankle, hip, crown[None]])
     return (f"{name}_foot", foot), (f"{name}_leg", rest)
 
 

@@ -25,7 +25,9 @@ from physim.rotations import rotate
 from physim.values import Ended, FloatArray, Rest, RigidState, Status, Toss
 from physim.world.body import Body
 from physim.world.bullet import Engine
-from physim.world.flight import GRAVITY_M_S2, first_contact
+from physim.world.flight import GRAVITY_M_S2, first_contact, in_step
+
+TOUCH_M = 1e-4  # pigs this near to each other may lean on each other
 
 Observer = Callable[[float, tuple[RigidState, RigidState]], None]
 
@@ -49,14 +51,6 @@ class RestCriterion:
     cap_s: float = 6.0
 
 
-@dataclass
-class _Watch:
-    """Since when one pig has been where it is."""
-
-    state: RigidState
-    since_s: float
-
-
 def settle(
     engine: Engine,
     toss: Toss,
@@ -76,24 +70,24 @@ def settle(
     bodies = engine.bodies
     starts = (bodies[0].enter(toss.black), bodies[1].enter(toss.pink))
     flight_s, states = first_contact(bodies, starts)
-    engine.place(states)
+    engine.place(in_step(bodies, states, engine.settings.time_step_s))
     if observe:
         observe(flight_s, states)
-    watches = [_Watch(state, 0.0) for state in states]
+    watch = _Watch(engine, rule)
     status, calls = Status.UNSETTLED, 0
     while calls * engine.call_s < rule.cap_s:
         engine.advance()
         calls += 1
         elapsed_s = calls * engine.call_s
-        states = engine.states()
         if observe:
-            observe(flight_s + elapsed_s, states)
-        if any(_fallen(state, body, engine) for state, body in zip(states, bodies, strict=True)):
+            observe(flight_s + elapsed_s, engine.states())
+        if engine.at_edge and _any_fallen(engine):
             status = Status.OFF_TABLE
             break
-        if _at_rest(engine, watches, states, elapsed_s, rule):
+        if watch.at_rest(elapsed_s):
             status = Status.OK
             break
+    states = engine.states()
     return Rest(
         status=status,
         ended=Ended.REST,
@@ -103,48 +97,56 @@ def settle(
     )
 
 
-def _fallen(state: RigidState, body: Body, engine: Engine) -> bool:
-    """Whether the pig is past the edge and below the table's top for good."""
-    x, y, z = (float(c) for c in state.position_m)
-    outside = abs(x) > engine.table.length_m / 2 or abs(y) > engine.table.width_m / 2
-    return outside and z < -body.radius_m
+def _any_fallen(engine: Engine) -> bool:
+    """Whether a pig is past the edge and below the table's top for good."""
+    for state, body in zip(engine.states(), engine.bodies, strict=True):
+        x, y, z = (float(c) for c in state.position_m)
+        outside = abs(x) > engine.table.length_m / 2 or abs(y) > engine.table.width_m / 2
+        if outside and z < -body.radius_m:
+            return True
+    return False
 
 
-def _at_rest(
-    engine: Engine,
-    watches: list[_Watch],
-    states: tuple[RigidState, RigidState],
-    now_s: float,
-    rule: RestCriterion,
-) -> bool:
-    stays = [
-        _stays(watch, state, body, now_s, rule)
-        for watch, state, body in zip(watches, states, engine.bodies, strict=True)
-    ]
-    still_s = min(stays)
-    if still_s < rule.window_s:
+class _Watch:
+    """Remembers since when both pigs have been where they are."""
+
+    def __init__(self, engine: Engine, rule: RestCriterion) -> None:
+        self._engine = engine
+        self._rule = rule
+        self._heights = [body.model.height_m for body in engine.bodies]
+        self._limits = [rule.speed * math.sqrt(2.0 * GRAVITY_M_S2 * h) for h in self._heights]
+        self._states: tuple[RigidState, RigidState] | None = None
+        self._since_s = 0.0
+
+    def at_rest(self, now_s: float) -> bool:
+        """Looks at the engine and says whether both pigs are at rest by now."""
+        speeds = self._engine.point_speeds_m_s()
+        if any(speed > limit for speed, limit in zip(speeds, self._limits, strict=True)):
+            self._states = None
+            return False
+        states = self._engine.states()
+        if self._states is None or self._moved(self._states, states):
+            self._states, self._since_s = states, now_s
+        still_s = now_s - self._since_s
+        if still_s < self._rule.window_s:
+            return False
+        pigs = zip(states, self._engine.bodies, strict=True)
+        if all(_supported(state, body, self._rule) for state, body in pigs):
+            return True
+        return still_s >= 2 * self._rule.window_s and self._engine.pigs_meet(TOUCH_M)
+
+    def _moved(
+        self, before: tuple[RigidState, RigidState], now: tuple[RigidState, RigidState]
+    ) -> bool:
+        """Whether any point of a pig may have moved by more than the limit."""
+        for body, height, old, new in zip(
+            self._engine.bodies, self._heights, before, now, strict=True
+        ):
+            moved = _length(new.position_m - old.position_m)
+            moved += body.radius_m * _turn_rad(new.quat_xyzw, old.quat_xyzw)
+            if moved > self._rule.displacement * height:
+                return True
         return False
-    supported = all(
-        _supported(state, body, rule) for state, body in zip(states, engine.bodies, strict=True)
-    )
-    if supported:
-        return True
-    return still_s >= 2 * rule.window_s and engine.pigs_meet(within_m=1e-4)
-
-
-def _stays(
-    watch: _Watch, state: RigidState, body: Body, now_s: float, rule: RestCriterion
-) -> float:
-    """For how long the pig has been within `displacement` of one place [s]."""
-    height = body.model.height_m
-    limit = rule.speed * math.sqrt(2.0 * GRAVITY_M_S2 * height)
-    speed = _length(state.velocity_m_s) + body.radius_m * _length(state.angular_velocity_rad_s)
-    moved = _length(state.position_m - watch.state.position_m) + body.radius_m * _turn_rad(
-        state.quat_xyzw, watch.state.quat_xyzw
-    )
-    if speed > limit or moved > rule.displacement * height:
-        watch.state, watch.since_s = state, now_s
-    return now_s - watch.since_s
 
 
 def _supported(state: RigidState, body: Body, rule: RestCriterion) -> bool:

@@ -1,0 +1,142 @@
+"""What holds the project together, beside the code."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+import physim
+
+ROOT = Path(__file__).resolve().parent.parent
+PYPROJECT = ROOT / "pyproject.toml"
+MAX_LINES = 300
+
+# Put together here, so that this file does not contain what it looks for.
+_HOSTS = (
+    ("pypi", "org"),
+    ("pythonhosted", "org"),
+    ("npmjs", "org"),
+    ("yarnpkg", "com"),
+    ("anaconda", "org"),
+    ("crates", "io"),
+    ("golang", "org"),
+    ("debian", "org"),
+    ("ubuntu", "com"),
+)
+_PIP_OPTIONS = (("index", "url"), ("extra", "index", "url"), ("find", "links"), ("trusted", "host"))
+REGISTRY = re.compile(
+    "|".join(
+        [rf"(?<![\w-]){re.escape('.'.join(host))}(?![\w-])" for host in _HOSTS]
+        + [re.escape("--" + "-".join(option)) for option in _PIP_OPTIONS]
+    )
+)
+MACHINE_PATH = re.compile(rf"(?<![\w.~}})-])/(?:{'|'.join(['work', 'home', 'root'])})/")
+
+
+def committed_texts() -> dict[str, str]:
+    """Text files that git tracks, by path from the root."""
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
+    texts = {}
+    for name in filter(None, listing.stdout.decode().split("\0")):
+        path = ROOT / name
+        data = path.read_bytes() if path.is_file() else b""
+        if b"\0" not in data:
+            texts[name] = data.decode(errors="replace")
+    assert "pyproject.toml" in texts
+    return texts
+
+
+def findings(pattern: re.Pattern[str], texts: dict[str, str]) -> list[str]:
+    return [
+        f"{name}:{number}: {line.strip()[:100]}"
+        for name, text in texts.items()
+        for number, line in enumerate(text.splitlines(), start=1)
+        if pattern.search(line)
+    ]
+
+
+def test_no_registry_address_is_committed() -> None:
+    assert findings(REGISTRY, committed_texts()) == []
+
+
+def test_no_path_of_one_machine_is_committed() -> None:
+    assert findings(MACHINE_PATH, committed_texts()) == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line"),
+    [
+        (REGISTRY, "https://files." + ".".join(_HOSTS[1]) + "/packages/x.whl"),
+        (REGISTRY, "--" + "-".join(_PIP_OPTIONS[0]) + " somewhere"),
+        (MACHINE_PATH, 'open("' + "/".join(["", "home", "someone", "pigs.yaml"]) + '")'),
+        (MACHINE_PATH, "file:" + "/".join(["", "", "", "root", "x"])),
+    ],
+)
+def test_the_searches_find_what_they_should(pattern: re.Pattern[str], line: str) -> None:
+    assert findings(pattern, {"sample": line})
+
+
+@pytest.mark.parametrize(
+    "line", ["https://example.com/home/index.html", "out/work/pigs", "~/work/"]
+)
+def test_the_path_search_leaves_other_paths_alone(line: str) -> None:
+    assert not findings(MACHINE_PATH, {"sample": line})
+
+
+@pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE"])
+def test_the_expected_documents_are_there(name: str) -> None:
+    assert (ROOT / name).stat().st_size > 0
+
+
+def test_constraints_are_names_and_exact_versions() -> None:
+    pin = re.compile(r'[\w.-]+==[\w.!+]+( ; python_version (<|>=) "3\.11")?')
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if not line.startswith("#") and not pin.fullmatch(line)] == []
+
+
+def test_every_direct_dependency_is_pinned() -> None:
+    _, _, rest = PYPROJECT.read_text(encoding="utf-8").partition("\ndependencies = [")
+    block, _, _ = rest.partition("\n[project.scripts]")
+    wanted = re.findall(r'^    "([\w-]+)', block, re.M)
+    pinned = re.findall(r"^([\w.-]+)==", (ROOT / "constraints.txt").read_text(), re.M)
+    missing = {name.lower() for name in wanted} - {name.lower() for name in pinned}
+    assert len(wanted) > 5
+    assert missing == set()
+
+
+def test_imports_run_one_way() -> None:
+    pytest.importorskip("importlinter")
+    program = "from importlinter.cli import lint_imports_command as main; main()"
+    run = subprocess.run(
+        [sys.executable, "-c", program, "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_no_module_is_too_long() -> None:
+    lengths = {
+        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
+        for path in (ROOT / "physim").rglob("*.py")
+    }
+    assert {name: n for name, n in lengths.items() if n > MAX_LINES} == {}
+
+
+def test_the_version_is_stated_once_and_the_same() -> None:
+    stated = re.findall(r'^version = "([^"]+)"', PYPROJECT.read_text(encoding="utf-8"), re.M)
+    assert stated == [physim.__version__]
+
+
+def test_the_installed_version_is_this_one() -> None:
+    assert metadata.version("physim") == physim.__version__
