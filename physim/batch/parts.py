@@ -7,6 +7,7 @@ carries a checksum, and every part the hash of its configuration.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -62,7 +63,8 @@ class PartStore:
         first = chunk.start - chunk.start % self._manifest.chunk_size
         path = self._folder / f"part-{first:08d}.parquet"
         if first < chunk.start:
-            rows = [*_rows(path), *rows]
+            kept = read_part(path, first, self._manifest, list(COLUMNS))
+            rows = [*zip(*(column.to_pylist() for column in kept.columns), strict=True), *rows]
         columns = zip(*rows, strict=True)
         arrays = [pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)]
         schema = SCHEMA.with_metadata(
@@ -79,24 +81,6 @@ class PartStore:
             write_page_checksum=True,
         )
         write_whole(path, sink.getvalue().to_pybytes())
-
-
-def _rows(path: Path) -> list[Row]:
-    table = read_part(path, list(COLUMNS))
-    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
-
-
-def read_part(path: Path, columns: Sequence[str]) -> pa.Table:
-    """These columns of a part, checked against their checksums.
-
-    Raises:
-        DatasetError: damaged.
-    """
-    try:
-        with parquet.ParquetFile(path, page_checksum_verification=True) as file:
-            return file.read(columns=list(columns), use_threads=False)
-    except _UNREADABLE as error:
-        raise damaged(path, error) from error
 
 
 def part_paths(folder: Path) -> list[tuple[int, Path]]:
@@ -120,28 +104,43 @@ def check_part(path: Path, first: int, manifest: Manifest) -> int:
     Raises:
         DatasetError: damaged, or not a part of this dataset.
     """
+    with _opened(path, first, manifest) as file:
+        return int(file.metadata.num_rows)
+
+
+def read_part(path: Path, first: int, manifest: Manifest, columns: Sequence[str]) -> pa.Table:
+    """These columns of a part, checked against their checksums.
+
+    Raises:
+        DatasetError: damaged, or not a part of this dataset.
+    """
+    with _opened(path, first, manifest) as file:
+        return file.read(columns=list(columns), use_threads=False)
+
+
+@contextmanager
+def _opened(path: Path, first: int, manifest: Manifest) -> Iterator[parquet.ParquetFile]:
     try:
-        footer = parquet.read_metadata(path)
-        schema = footer.schema.to_arrow_schema()
+        with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+            kept = file.schema_arrow.metadata or {}
+            ours = (
+                file.schema_arrow.equals(SCHEMA)
+                and kept.get(_SHA_KEY) == manifest.configuration_sha256.encode()
+                and kept.get(_FIRST_KEY) == str(first).encode()
+                and first % manifest.chunk_size == 0
+                and 0 < file.metadata.num_rows <= min(manifest.chunk_size, manifest.n - first)
+            )
+            if not ours:
+                raise DatasetError(f"{path}: not a part of this dataset; {_REMEDY}")
+            yield file
     except _UNREADABLE as error:
-        raise damaged(path, error) from error
-    kept = schema.metadata or {}
-    ours = (
-        schema.equals(SCHEMA)
-        and kept.get(_SHA_KEY) == manifest.configuration_sha256.encode()
-        and kept.get(_FIRST_KEY) == str(first).encode()
-        and first % manifest.chunk_size == 0
-        and 0 < footer.num_rows <= min(manifest.chunk_size, manifest.n - first)
-    )
-    if not ours:
-        raise DatasetError(f"{path}: not a part of this dataset; {_REMEDY}")
-    return int(footer.num_rows)
+        raise _damaged(path, error) from error
 
 
 _REMEDY = "delete that file and run the same `physim batch` command again"
 
 
-def damaged(path: Path, error: Exception) -> DatasetError:
+def _damaged(path: Path, error: Exception) -> DatasetError:
     """The error for a part that cannot be read."""
     reason = str(error).splitlines()[0] if str(error) else type(error).__name__
     return DatasetError(f"{path}: damaged or cut off ({reason}); {_REMEDY}")

@@ -16,7 +16,7 @@ from pyarrow import compute
 
 from physim.batch import manifest as manifests
 from physim.batch.manifest import Manifest, read_manifest
-from physim.batch.parts import check_part, part_paths, read_part
+from physim.batch.parts import part_paths, read_part
 from physim.batch.rows import COLUMNS, COUNTED, NULLABLE
 from physim.batch.tally import read_tally
 from physim.errors import DatasetError
@@ -99,8 +99,7 @@ def _blocks(folder: Path, manifest: Manifest, columns: Sequence[str]) -> Iterato
 
     def read(part: tuple[int, Path]) -> pa.Table:
         first, path = part
-        check_part(path, first, manifest)
-        return read_part(path, columns)
+        return read_part(path, first, manifest, columns)
 
     parts = iter(part_paths(folder))
     with ThreadPoolExecutor(_THREADS) as threads:
