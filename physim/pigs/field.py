@@ -14,7 +14,7 @@ from physim.values import FloatArray
 # Fillets [mm]. Body widths are large, because the body's collision parts follow the blended
 # surface; where a limb meets the body the parts do not, so those stay small.
 TRUNK_BLEND, HEAD_BLEND, SNOUT_BLEND = 8.0, 4.0, 1.5
-EAR_BLEND, LEG_BLEND, TAIL_BLEND = 0.5, 0.6, 0.4
+EAR_BLEND, LEG_BLEND, TAIL_BLEND = 0.4, 0.6, 0.4
 EAR_TIP = 0.6  # thickness of an ear at its tip, relative to the root
 SNOUT_EDGE_MM = 0.5
 SNOUT_TAPER = 1.6  # radius in the middle of the head, relative to the disc

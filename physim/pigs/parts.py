@@ -17,6 +17,7 @@ from physim.pigs.shape import PigShape
 from physim.values import FloatArray
 
 Field = Callable[[FloatArray], FloatArray]
+Outline = Callable[[FloatArray], FloatArray]
 LabelledPoints = tuple[tuple[str, FloatArray], ...]
 
 RING = 10  # corners of a body section: 0.2 mm off a circle of 8 mm, either way
@@ -91,45 +92,64 @@ def _balance(shape: PigShape, centers: FloatArray, rings: FloatArray) -> FloatAr
     return rings
 
 
+def _hollow(shape: PigShape, hind: float, neck: float) -> float:
+    """Where between two sections the body sinks deepest below a straight line [mm].
+
+    Two convex parts have to meet there; on a body without a waist it is half-way.
+    """
+    xs = np.linspace(hind, neck, 25)
+    heights = np.interp(xs, [hind, neck], [shape.rump_z_mm, shape.head_z_mm])
+    centers = np.stack([xs, np.zeros_like(xs), heights], axis=1)
+    depth = np.zeros_like(xs)
+    for direction in np.array([[0.0, 0, 1], [0, 1, 0], [0, 0, -1]]):
+        reach = _cast(lambda p: field.core(shape, p), centers, np.tile(direction, (len(xs), 1)))
+        depth += np.maximum(np.interp(xs, xs[[0, -1]], reach[[0, -1]]) - reach, 0.0)
+    if depth.max() < 0.05:
+        return 0.5 * (hind + neck)
+    return float(np.clip(xs[np.argmax(depth)], hind + 3.0, neck - 2.5))
+
+
+def _meeting(low: float, high: float, first: Outline, second: Outline) -> float:
+    """Where, seen from the side, the second outline rises above the first [mm]."""
+    xs = np.linspace(low, high, 101)
+    after = np.flatnonzero(first(xs) < second(xs))
+    return float(xs[after[0]]) if len(after) else high
+
+
 def _stations(shape: PigShape) -> dict[str, float]:
     """Where the body is cut, from the tail forward [mm].
 
-    Two convex parts must meet where the back is hollow: at the waist and where the snout leaves
-    the head. Both are found as the crossing of two outlines seen from the side.
+    Parts must meet where the outline is hollow: at the waist, the neck and where the snout leaves
+    the head.
     """
 
-    def top(name: str, x: FloatArray) -> FloatArray:
-        middle, length, z, height = (
-            float(getattr(shape, f"{name}_{key}_mm")) for key in ("x", "length", "z", "height")
-        )
-        inside = np.maximum(1.0 - (2.0 * (x - middle) / length) ** 2, 0.0)
-        return np.asarray(z + 0.5 * height * np.sqrt(inside))
+    def shoulder(x: FloatArray) -> FloatArray:
+        inside = 1.0 - (2.0 * (x - shape.shoulder_x_mm) / shape.shoulder_length_mm) ** 2
+        height = 0.5 * shape.shoulder_height_mm * np.sqrt(np.maximum(inside, 0.0))
+        return np.asarray(shape.shoulder_z_mm + height)
 
-    def crossing(low: float, high: float, first: str, second: FloatArray) -> float:
-        x = np.linspace(low, high, len(second))  # where the second rises above the first
-        after = np.flatnonzero(top(first, x) < second)
-        return float(x[after[0]]) if len(after) else high
+    def head(x: FloatArray) -> FloatArray:
+        inside = 1.0 - (2.0 * (x - shape.head_x_mm) / shape.head_length_mm) ** 2
+        height = 0.5 * shape.head_height_mm * np.sqrt(np.maximum(inside, 0.0))
+        return np.asarray(shape.head_z_mm + height)
 
-    start, end = shape.rump_x_mm + 1.0, shape.shoulder_x_mm - 1.0
-    shoulder = top("shoulder", np.linspace(start, end, 101))
+    def snout(x: FloatArray) -> FloatArray:
+        along = (x - shape.head_x_mm) / (shape.snout_x_mm - shape.head_x_mm)
+        taper = field.SNOUT_TAPER + (1.0 - field.SNOUT_TAPER) * along
+        return np.asarray(shape.snout_z_mm + taper * shape.snout_radius_mm)
+
     tail_end = shape.rump_x_mm - 0.5 * shape.rump_length_mm
-    chin, disc = shape.head_x_mm + 1.5, shape.snout_x_mm - 2.0 * field.SNOUT_EDGE_MM
-    share = (np.linspace(chin, disc - 1.0, 101) - shape.head_x_mm) / (
-        shape.snout_x_mm - shape.head_x_mm
-    )
-    snout = shape.snout_z_mm + shape.snout_radius_mm * (
-        field.SNOUT_TAPER + (1.0 - field.SNOUT_TAPER) * share
-    )
-    throat, brow = shape.shoulder_x_mm + 2.5, shape.head_x_mm - 1.5
-    neck = crossing(throat, brow, "shoulder", top("head", np.linspace(throat, brow, 101)))
-    waist = crossing(start, end, "rump", shoulder)
-    face = crossing(chin, disc - 1.0, "head", snout)
+    disc = shape.snout_x_mm - 2.0 * field.SNOUT_EDGE_MM
+    neck = _meeting(shape.shoulder_x_mm + 2.5, shape.head_x_mm - 1.5, shoulder, head)
+    face = _meeting(shape.head_x_mm + 1.5, disc - 1.0, head, snout)
+    waist = _hollow(shape, shape.rump_x_mm, neck)
+    longer = (shape.rump_x_mm, waist) if waist - shape.rump_x_mm > neck - waist else (waist, neck)
     return {
         "end": tail_end + 0.05 * shape.rump_length_mm,
         "rear": tail_end + 0.21 * shape.rump_length_mm,
         "hind": shape.rump_x_mm,
         "waist": waist,
-        "fore": 0.5 * (waist + neck),
+        "middle": 0.5 * sum(longer),
         "neck": neck,
         "cheek": 0.5 * (neck + face) + 0.3,
         "face": face,
@@ -139,7 +159,7 @@ def _stations(shape: PigShape) -> dict[str, float]:
 
 def _body(shape: PigShape) -> LabelledPoints:
     """Snout, head, shoulders, trunk and rump: slices of the body, cut across x."""
-    stations = _stations(shape)
+    stations = dict(sorted(_stations(shape).items(), key=lambda item: item[1]))
     names, xs = list(stations), np.array(list(stations.values()))
     heights = np.interp(
         xs,
@@ -155,13 +175,15 @@ def _body(shape: PigShape) -> LabelledPoints:
     # The very end is one corner, not a flat ring: nothing to sit on.
     pole = np.array([[stations["end"] - 0.05 * shape.rump_length_mm - 0.1, 0.0, shape.rump_z_mm]])
     at["end"] = np.concatenate([pole, at["end"][::2]])
-    slices = {
+    slices: dict[str, tuple[str, ...]] = {
         "snout": ("face", "disc"),
         "head": ("neck", "cheek", "face"),
-        "shoulders": ("waist", "fore", "neck"),  # the body may be hollow at waist and neck
+        "shoulders": ("waist", "neck"),
         "trunk": ("hind", "waist"),
         "rump": ("end", "rear", "hind"),
     }
+    before_waist = stations["middle"] < stations["waist"]
+    slices["trunk" if before_waist else "shoulders"] += ("middle",)
     return tuple(
         (label, np.concatenate([at[name] for name in names])) for label, names in slices.items()
     )
@@ -182,8 +204,10 @@ def _ear(shape: PigShape, side: int) -> FloatArray:
     corners = field.ear_corners(shape, side)
     normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
     normal /= np.sqrt(normal @ normal)
-    root = 0.5 * shape.ear_thickness_mm * 1.2  # half-way between the inner and the outer square
-    reach = (root, root, field.EAR_TIP * root)
+    half = 0.5 * shape.ear_thickness_mm
+    # 1.2 is half-way between the inner and the outer square of a round rim; the root is made
+    # thicker, to cover the narrow crease between ear and head.
+    reach = (1.4 * half, 1.4 * half, 1.2 * half * field.EAR_TIP)
     points = []
     for i, corner in enumerate(corners):
         before, after = corner - corners[i - 1], corners[(i + 1) % 3] - corner
