@@ -10,7 +10,8 @@ Why it is set up as it is (units: see `bullet_client`):
   process: one client a process.
 * While the two pigs cannot meet, only the corners of their hulls matter, since the
   table is flat: they carry those alone (`Body.lean_m`), and get their full shapes
-  in time. Near the edge the endless plane gives way to a box of the table's size.
+  in time. Near the edge they do too, and the endless plane gives way to a box of the
+  table's size.
 * Re-posing bodies makes a roll depend on the ones before it, so both are removed
   and made anew for every roll, and the client is renewed every `RENEW_AFTER`
   rolls, since Bullet keeps some memory of every body ever made.
@@ -258,10 +259,11 @@ class Engine:
         ]
         if not math.isfinite(sum(sum(numbers) for seen in self._seen for numbers in seen)):
             raise PhysicsError("the engine's state is not finite: report the model, seed and index")
-        if not self._whole and self._may_meet():
+        to_edge = not self.at_edge and self._near_edge()
+        if not self._whole and (to_edge or self._may_meet()):
             self._make_pigs(self._shapes, self.states())
             self._whole = True
-        if not self.at_edge and self._near_edge():
+        if to_edge:
             pybullet.removeBody(self._ground, physicsClientId=self._client)
             self._ground = self._make_box()
             self.at_edge = True

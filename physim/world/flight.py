@@ -23,7 +23,7 @@ from physim.values import FloatArray, RigidState
 from physim.world.body import Body
 
 GRAVITY_M_S2 = 9.81
-MAX_TURN_RAD = 0.1
+MAX_TURN_RAD = 0.05
 # Contact is reached when the gap is below this: far below the engine's own
 # collision margin (1e-5 m), so that the engine sees the contact in its first step.
 CONTACT_GAP_M = 1e-6

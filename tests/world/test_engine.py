@@ -134,11 +134,12 @@ REBOUND_ERROR = 0.025
 class BallEngine(Engine):
     """Pigs that are balls of their sphere's radius."""
 
-    def _make_shape(self, body: Body) -> int:
+    def _make_shape(self, parts_m: object) -> int:
+        del parts_m
         return int(
             pybullet.createCollisionShape(
                 pybullet.GEOM_SPHERE,
-                radius=body.radius_m * UNITS_PER_M,
+                radius=self.bodies[0].radius_m * UNITS_PER_M,
                 physicsClientId=self._client,
             )
         )
