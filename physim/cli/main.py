@@ -15,6 +15,7 @@ import click
 from physim import __version__
 from physim.cli.batch import batch
 from physim.cli.model import model
+from physim.cli.render import render
 from physim.cli.roll import roll
 from physim.cli.score import score
 from physim.cli.stats import stats
@@ -35,7 +36,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for _command in (roll, batch, stats, score, model):
+for _command in (roll, batch, stats, score, render, model):
     cli.add_command(_command)
 
 

@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option(
-    "--against", metavar="TABLE", help="A table of real rolls: kern2006 or kern2006_pairs."
+    "--against",
+    metavar="TABLE|DIR",
+    help="A table of real rolls (kern2006, kern2006_pairs), or another dataset.",
 )
 @json_option
 def stats(folder: Path, against: str | None, as_json: bool) -> None:
     """Count the rolls of the dataset in DIR.
 
-    Frequencies have exact 95 % intervals. With --against, the distance to a table of real rolls
-    and whether chance explains it.
+    Frequencies have exact 95 % intervals. With --against, the distance to a table of real rolls,
+    or to another dataset's poses, and whether chance explains it.
     """
     from physim.batch.manifest import read_manifest
     from physim.batch.read import read_counts
@@ -49,19 +51,28 @@ def stats(folder: Path, against: str | None, as_json: bool) -> None:
             return
         stdout.write(format_stats(counts, comparison) + "\n")
         if comparison is not None:
-            from physim.statistics.tables import table_folder
+            from physim.statistics.tables import table_folder, table_names
 
-            stdout.write(f"  the table: {table_folder() / comparison.table.name}.yaml\n")
+            if against in table_names():
+                stdout.write(f"  the table: {table_folder() / against}.yaml\n")
 
 
 def compare_with(counts: Counts, against: str, seed: int) -> Comparison:
-    """The counts beside a table; where cells are thin, p comes from tables drawn with `seed`."""
+    """The counts beside a table; where cells are thin, p comes from tables drawn with `seed`.
+
+    Args:
+        counts: of the dataset.
+        against: name of a reference table, or the folder of another dataset.
+        seed: of the drawn tables.
+    """
     import numpy as np
 
+    from physim.batch.read import read_counts
     from physim.statistics.compare import compare
-    from physim.statistics.tables import load_table
+    from physim.statistics.tables import load_table, table_names, table_of
 
-    table = load_table(against)
+    is_dataset = against not in table_names() and Path(against).is_dir()
+    table = table_of(read_counts(Path(against)), against) if is_dataset else load_table(against)
     comparison = compare(counts, table)
     if comparison.test is not None and comparison.test.smallest_expected < 5:
         return compare(counts, table, rng=np.random.default_rng(seed))

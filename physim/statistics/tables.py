@@ -16,7 +16,8 @@ from typing import Any
 from physim import yamlfile
 from physim.errors import ConfigError
 from physim.resources import data_folder
-from physim.statistics.pairs import PAIR_CELLS, POSE_CELLS, TOUCHING, pair_name
+from physim.statistics.counts import Counts
+from physim.statistics.pairs import NAMED_POSES, PAIR_CELLS, POSE_CELLS, TOUCHING, pair_name
 from physim.values import Pose
 
 _CELLS = {"pose": POSE_CELLS, "pair": PAIR_CELLS}
@@ -164,3 +165,19 @@ def _row(row: Mapping[str, str]) -> PairRow:
     if (black is None) != (pink is None):
         raise ValueError("`touching` must stand for both pigs of a row")
     return PairRow(float(row["height_in"]), int(row["start_code"]), black, pink, int(row["rolls"]))
+
+
+def table_of(counts: Counts, name: str) -> ReferenceTable:
+    """The single pigs of a sample as a reference table, to compare another sample with."""
+    poses = {pose.value: counts.poses[pose] for pose in NAMED_POSES}
+    return ReferenceTable(
+        name=name,
+        title=f"the rolls in {name}",
+        source="simulated",
+        method="physim batch",
+        cell="pose",
+        sample_size=sum(poses.values()),
+        notes=(),
+        counts=poses,
+        rows=(),
+    )
