@@ -1,3 +1,187 @@
-"""A physics-based simulator of Pass the Pigs."""
+"""A physics-based simulator of Pass the Pigs.
+
+    import physim
+
+    roll = physim.roll(seed=1)                     # one roll
+    result = physim.batch(1000, seed=1)            # many: result.counts
+    physim.score("trotter", "snouter").score       # 15; works without PyBullet
+
+Nothing heavy is imported before it is used.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from physim.batch.run import BatchResult
+    from physim.errors import PhysimError
+    from physim.roll import Setup, Simulator
+    from physim.rules.score import Score, score
+    from physim.statistics.counts import Counts
+    from physim.values import Contact, Ended, Outcome, PigModel, PigResult, Pose, Roll, Status
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "BatchResult",
+    "Contact",
+    "Counts",
+    "Ended",
+    "Outcome",
+    "PhysimError",
+    "PigModel",
+    "PigResult",
+    "Pose",
+    "Roll",
+    "Score",
+    "Setup",
+    "Simulator",
+    "Status",
+    "batch",
+    "roll",
+    "score",
+]
+
+_HOMES = {
+    "physim.batch.run": ("BatchResult",),
+    "physim.errors": ("PhysimError",),
+    "physim.roll": ("Setup", "Simulator"),
+    "physim.rules.score": ("Score", "score"),
+    "physim.statistics.counts": ("Counts",),
+    "physim.values": (
+        "Contact",
+        "Ended",
+        "Outcome",
+        "PigModel",
+        "PigResult",
+        "Pose",
+        "Roll",
+        "Status",
+    ),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def roll(
+    seed: int,
+    index: int = 0,
+    *,
+    model: str = "standard",
+    black: str | None = None,
+    pink: str | None = None,
+    toss: str = "trapdoor",
+    height_mm: float | None = None,
+    surface: str | None = None,
+) -> Roll:
+    """One roll, end to end, on an engine of its own; for many, open a `Simulator`.
+
+    Args:
+        seed: 0 to 2^63 - 1.
+        index: of the roll in its run, from 0; with the seed alone it fixes the roll.
+        model: of both pigs: a name or a path to a model folder.
+        black: model of the black pig, in place of `model`.
+        pink: model of the pink pig, likewise.
+        toss: `trapdoor`, `hand` or `drop`.
+        height_mm: of release; None for the toss's own.
+        surface: of the table; None for the default.
+
+    Raises:
+        PhysimError: an unknown name, a number out of range, or a file that cannot be used.
+    """
+    from physim.roll import Setup, Simulator
+
+    setup = Setup.named(
+        model, black=black, pink=pink, toss=toss, height_mm=height_mm, surface=surface
+    )
+    with Simulator(setup) as simulator:
+        return simulator.roll(seed, index)
+
+
+def batch(
+    n: int,
+    out: str | Path | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+    *,
+    model: str = "standard",
+    black: str | None = None,
+    pink: str | None = None,
+    toss: str = "trapdoor",
+    height_mm: float | None = None,
+    surface: str | None = None,
+    time_step_s: float | None = None,
+    chunk_size: int | None = None,
+    counts_only: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> BatchResult:
+    """The rolls 0 to n - 1 of a seed; the result does not depend on `workers`.
+
+    Args:
+        n: how many rolls.
+        out: a dataset folder. If it holds some of the rolls, only the others are made. None
+            keeps no rolls, only `counts`.
+        seed: 0 to 2^63 - 1.
+        workers: processes; None for one a core; 1 stays in this process.
+        model: as for `roll`, like the five that follow.
+        black: model of the black pig.
+        pink: model of the pink pig.
+        toss: name of the toss.
+        height_mm: of release.
+        surface: of the table.
+        time_step_s: of the engine: 1/256 s halved some times; None for the default.
+        chunk_size: rolls a file.
+        counts_only: keeps counts in the folder in place of rolls.
+        progress: called with the rolls done and all rolls.
+
+    Returns:
+        `counts`, `n`, `new_rolls` and `out`.
+
+    Raises:
+        PhysimError: an unusable argument, or a folder with something else in it.
+    """
+    from physim.batch.plan import BatchPlan
+    from physim.batch.run import run_batch
+
+    plan = BatchPlan(
+        n=n,
+        seed=seed,
+        model=model,
+        black=black,
+        pink=pink,
+        toss=toss,
+        height_mm=height_mm,
+        surface=surface,
+        time_step_s=time_step_s,
+        chunk_size=chunk_size,
+    )
+    return run_batch(plan, out, workers=workers, counts_only=counts_only, progress=progress)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module `physim` has no attribute `{name}`")
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """Keeps `physim.roll` and `physim.batch` the functions.
+
+    Importing the modules of the same names would put those in their place.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in ("roll", "batch") and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -30,3 +30,7 @@ class DisplayError(PhysimError):
 
 class PhysicsError(PhysimError):
     """The engine produced states that are not numbers."""
+
+
+class WorkerError(PhysimError):
+    """Worker processes that died."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 
 from physim.errors import ConfigError
@@ -15,7 +15,7 @@ from physim.poses.classify import classify
 from physim.poses.contacts import pig_contacts, table_contacts
 from physim.rests import RestTable
 from physim.rules.score import outcome_of, score_of
-from physim.seeding import stream
+from physim.seeding import MAX_SEED, stream
 from physim.tosses.draws import Draws
 from physim.tosses.library import toss as toss_named
 from physim.tosses.models import TossModel
@@ -32,11 +32,10 @@ from physim.values import (
     Toss,
 )
 from physim.world.body import Body
-from physim.world.bullet import Engine, EngineSettings
+from physim.world.bullet import Engine
 from physim.world.scene import table as table_named
+from physim.world.settings import EngineSettings
 from physim.world.settle import Observer, RestCriterion, settle
-
-MAX_SEED = 2**63 - 1  # what a signed 64-bit column of a dataset holds
 
 
 @dataclass(frozen=True)
@@ -55,8 +54,8 @@ class Setup:
     pink: PigModel
     toss: TossModel
     table: Table
-    settings: EngineSettings = EngineSettings()
-    criterion: RestCriterion = RestCriterion()
+    settings: EngineSettings = field(default_factory=EngineSettings)
+    criterion: RestCriterion = field(default_factory=RestCriterion)
 
     @classmethod
     def named(
@@ -74,7 +73,8 @@ class Setup:
 
         Args:
             model: of both pigs: a name or a path to a model folder.
-            black, pink: of one pig, in place of `model`.
+            black: of the black pig, in place of `model`.
+            pink: of the pink pig, in place of `model`.
             toss: `trapdoor`, `hand` or `drop`.
             height_mm: of release; None for the toss's own.
             surface: of the table; None for the default.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+MAX_SEED = 2**63 - 1  # of seeds and indices: what a signed 64-bit column of a dataset holds
+
 
 def stream(seed: int, index: int) -> np.random.Generator:
     """The generator of one roll, made without drawing those before it.

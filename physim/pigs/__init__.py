@@ -9,7 +9,13 @@ from physim.pigs.library import (
     visual_mesh,
 )
 from physim.pigs.model import LoadedModel, VisualMesh
-from physim.pigs.stable import Pass, StableRest, rests_and_passes, stable_rests
+from physim.pigs.stable import (
+    Pass,
+    StableRest,
+    model_rests,
+    rests_and_passes,
+    stable_rests,
+)
 
 __all__ = [
     "LoadedModel",
@@ -21,6 +27,7 @@ __all__ = [
     "load_model",
     "model_folder",
     "model_names",
+    "model_rests",
     "rests_and_passes",
     "stable_rests",
     "visual_mesh",

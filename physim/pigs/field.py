@@ -13,9 +13,11 @@ from physim.values import FloatArray
 
 # Fillets [mm]. Body widths are large, because the body's collision parts follow the blended
 # surface; where a limb meets the body the parts do not, so those stay small.
-TRUNK_BLEND, HEAD_BLEND, SNOUT_BLEND = 6.0, 4.0, 2.5
-EAR_BLEND, LEG_BLEND, TAIL_BLEND = 1.2, 1.5, 0.7
+TRUNK_BLEND, HEAD_BLEND, SNOUT_BLEND = 8.0, 4.0, 1.5
+EAR_BLEND, LEG_BLEND, TAIL_BLEND = 0.4, 0.6, 0.4
+EAR_TIP = 0.6  # thickness of an ear at its tip, relative to the root
 SNOUT_EDGE_MM = 0.5
+SNOUT_TAPER = 1.6  # radius in the middle of the head, relative to the disc
 LEGS = ("front_left", "front_right", "hind_left", "hind_right")
 
 
@@ -46,8 +48,10 @@ def ear_corners(shape: PigShape, side: int) -> FloatArray:
     half = 0.5 * shape.ear_root_width_mm * np.array([math.cos(turn), 0.0, math.sin(turn)])
     root = np.array([shape.ear_root_x_mm, shape.ear_root_y_mm, shape.ear_root_z_mm])
     tip = np.array([shape.ear_tip_x_mm, shape.ear_tip_y_mm, shape.ear_tip_z_mm])
+    if side > 0:
+        tip += [shape.left_ear_forward_mm, shape.left_ear_out_mm, shape.left_ear_up_mm]
     corners = np.stack([root - half, root + half, tip]) * np.array([1.0, side, 1.0])
-    return corners if side > 0 else corners[[1, 0, 2]]
+    return np.asarray(corners if side > 0 else corners[[1, 0, 2]])
 
 
 def core(shape: PigShape, points: FloatArray) -> FloatArray:
@@ -64,22 +68,30 @@ def core(shape: PigShape, points: FloatArray) -> FloatArray:
     body = sdf.smooth_union(quarter("rump"), quarter("shoulder"), TRUNK_BLEND)
     body = sdf.smooth_union(body, quarter("head"), HEAD_BLEND)
     snout = sdf.disc_ended_cone(
-        points,
+        points + snout_lean(shape, points)[:, None] * np.array([1.0, 0.0, 0.0]),
         shape.head_x_mm,
         shape.snout_x_mm,
         shape.snout_z_mm,
-        1.25 * shape.snout_radius_mm,
+        SNOUT_TAPER * shape.snout_radius_mm,
         shape.snout_radius_mm,
         SNOUT_EDGE_MM,
     )
     return sdf.smooth_union(body, snout, SNOUT_BLEND)
 
 
+def snout_lean(shape: PigShape, points: FloatArray) -> FloatArray:
+    """How far behind a vertical plane the tilted disc lies at each point's height [mm]."""
+    return np.asarray(
+        math.tan(math.radians(shape.snout_tilt_deg)) * (points[:, 2] - shape.snout_z_mm)
+    )
+
+
 def ears(shape: PigShape, points: FloatArray) -> FloatArray:
     """Both ears [mm]: (n, 3) -> (n,)."""
-    mirrored = points * np.array([1.0, -1.0, 1.0])
-    side = np.where(points[:, 1:2] >= 0, points, mirrored)
-    return sdf.plate(side, ear_corners(shape, 1), shape.ear_thickness_mm)
+    left, right = (
+        sdf.flap(points, ear_corners(shape, side), shape.ear_thickness_mm, EAR_TIP) for side in (1, -1)
+    )
+    return np.minimum(left, right)
 
 
 def one_leg(shape: PigShape, name: str, points: FloatArray) -> FloatArray:

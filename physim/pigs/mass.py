@@ -54,4 +54,6 @@ def mass_properties(
     integrals = mass_integrals(vertices_m, faces, where)
     center = integrals.center if offset_m is None else integrals.center + offset_m
     inertia = integrals.inertia * (mass_kg / integrals.volume)
-    return MassProperties(mass_kg, integrals.volume, center, 0.5 * (inertia + np.transpose(inertia)))
+    return MassProperties(
+        mass_kg, integrals.volume, center, 0.5 * (inertia + np.transpose(inertia))
+    )

@@ -18,6 +18,7 @@ from physim.errors import ModelError
 from physim.values import FloatArray
 
 IntArray = NDArray[np.int64]
+_FLAT = 1e-4  # least thickness and least share of the bounding box that count as solid
 MAX_BYTES = 50_000_000  # a pig of 15,000 faces takes 1 MB
 
 
@@ -112,21 +113,24 @@ def mass_integrals(vertices: FloatArray, faces: IntArray, where: str) -> MassInt
     Raises:
         ModelError: holes, edges shared by more than two faces, or no volume.
     """
-    mesh = trimesh.Trimesh(vertices, faces, process=False)
+    origin = vertices.mean(axis=0)  # keeps digits when a mesh lies far from its origin
+    size = np.ptp(vertices, axis=0)
+    if size.min() < _FLAT * size.max():
+        raise ModelError(f"{where}: the mesh is flat: it encloses no volume")
+    mesh = trimesh.Trimesh(vertices - origin, faces, process=False)
     if not mesh.is_watertight:
-        mesh = trimesh.Trimesh(vertices, faces, process=True)  # merges doubled vertices
+        mesh = trimesh.Trimesh(vertices - origin, faces, process=True)  # merges doubled vertices
     if not mesh.is_watertight:
         raise ModelError(f"{where}: the mesh has holes; close it (every edge needs two faces)")
     if not mesh.is_winding_consistent:
         raise ModelError(f"{where}: faces are wound both ways; recalculate the normals outwards")
-    volume = float(mesh.volume)
-    if volume < 0:
+    if mesh.volume < 0:
         mesh.invert()
-        volume = -volume
-    if not volume > 1e-6 * float(np.prod(np.ptp(vertices, axis=0))):
-        raise ModelError(f"{where}: the mesh is flat: it encloses no volume")
-    mesh.density = 1.0
-    return MassIntegrals(volume, np.array(mesh.center_mass), np.array(mesh.moment_inertia))
+    if not mesh.volume > _FLAT * float(np.prod(size)):
+        raise ModelError(f"{where}: the mesh encloses no volume")
+    return MassIntegrals(
+        float(mesh.volume), np.array(mesh.center_mass) + origin, np.array(mesh.moment_inertia)
+    )
 
 
 def convex_hull(points: FloatArray, where: str) -> tuple[FloatArray, IntArray]:

@@ -11,8 +11,9 @@ from physim.errors import ConfigError, ModelError
 from physim.pigs import mesh as meshes
 from physim.pigs.mass import MassProperties, mass_properties
 from physim.pigs.modelfile import ModelFile, read_model_file
+from physim.pigs.paint import MATERIALS
 from physim.pigs.parts import convex_parts
-from physim.pigs.sculpt import MATERIALS, sculpt
+from physim.pigs.sculpt import sculpt
 from physim.pigs.shape import PigShape
 from physim.values import ConvexPart, FloatArray, PigModel
 

@@ -103,5 +103,7 @@ def _assemble(points: FloatArray, hull: ConvexHull, group: IntArray) -> Polyhedr
         while chain[loop[-1]] != start:
             loop.append(chain[loop[-1]])
         loops.append(np.array(loop, dtype=np.int64))
-    offsets = np.array([float((points[loop] @ n).max()) for loop, n in zip(loops, normals)])
+    offsets = np.array(
+        [float((points[loop] @ n).max()) for loop, n in zip(loops, normals, strict=True)]
+    )
     return Polyhedron(points, normals, offsets, tuple(loops), np.array(edges, dtype=np.int64))

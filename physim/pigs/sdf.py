@@ -52,8 +52,9 @@ def disc_ended_cone(
     return np.asarray(np.minimum(np.maximum(side, end), 0) + outside - edge)
 
 
-def plate(points: FloatArray, corners: FloatArray, thickness: float) -> FloatArray:
-    """A triangular flap: everything within half the thickness of the triangle (3, 3)."""
+def flap(points: FloatArray, corners: FloatArray, thickness: float, tip: float) -> FloatArray:
+    """A triangle (3, 3) with round edges, `thickness` at its first side, `tip` times it at the tip.
+    """
     normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
     normal = normal / np.sqrt(normal @ normal)
     inside = np.ones(len(points), dtype=bool)
@@ -66,7 +67,11 @@ def plate(points: FloatArray, corners: FloatArray, thickness: float) -> FloatArr
         nearest = np.minimum(nearest, dot(away, away))
         inside &= relative @ np.cross(normal, edge) >= 0
     height = (points - corners[0]) @ normal
-    return np.asarray(np.sqrt(np.where(inside, height**2, nearest)) - 0.5 * thickness)
+    root = 0.5 * (corners[0] + corners[1])
+    axis = corners[2] - root
+    outward = np.clip((points - root) @ axis / float(axis @ axis), 0.0, 1.0)
+    half = 0.5 * thickness * (1.0 - (1.0 - tip) * outward)
+    return np.asarray(np.sqrt(np.where(inside, height**2, nearest)) - half)
 
 
 def ring(

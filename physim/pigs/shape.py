@@ -29,11 +29,14 @@ class PigShape:
         snout_x_mm: where the flat disc stands.
         snout_z_mm: height of the disc's centre.
         snout_radius_mm: radius of the disc.
+        snout_tilt_deg: the disc faces this much upwards.
         ear_root_x_mm, ear_root_y_mm, ear_root_z_mm: middle of the ear's root (left ear; the right
             one is its mirror image).
         ear_root_width_mm: length of the root.
         ear_turn_deg: turn of the root about the y axis; 0 lies along x, 90 upright.
         ear_tip_x_mm, ear_tip_y_mm, ear_tip_z_mm: the tip.
+        left_ear_forward_mm, left_ear_out_mm, left_ear_up_mm: how the left tip differs from the right
+            one's mirror image; the toy's ears are not quite alike.
         ear_thickness_mm: of the flap.
         foot_radius_mm: of a sole.
         hip_radius_mm: of a leg where it enters the body.
@@ -64,6 +67,7 @@ class PigShape:
     snout_x_mm: float = 20.5
     snout_z_mm: float = 9.5
     snout_radius_mm: float = 3.2
+    snout_tilt_deg: float = 0.0
     ear_root_x_mm: float = 9.0
     ear_root_y_mm: float = 5.0
     ear_root_z_mm: float = 15.0
@@ -72,6 +76,9 @@ class PigShape:
     ear_tip_x_mm: float = 9.0
     ear_tip_y_mm: float = 11.0
     ear_tip_z_mm: float = 17.0
+    left_ear_forward_mm: float = 0.0
+    left_ear_out_mm: float = 0.0
+    left_ear_up_mm: float = 0.0
     ear_thickness_mm: float = 1.8
     foot_radius_mm: float = 1.8
     hip_radius_mm: float = 2.8
@@ -94,10 +101,11 @@ class PigShape:
 
     def fingerprint(self) -> str:
         """Hash of all parameters; files built from other parameters have another one."""
-        text = json.dumps(asdict(self), sort_keys=True)
+        text = json.dumps({"sculptor": SCULPTOR, **asdict(self)}, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+SCULPTOR = 1  # raise when the same parameters give another form
 SHAPE_KEYS = tuple(f.name for f in fields(PigShape))
 _LIMIT_MM = 200.0  # a typing slip in a unit should fail here, not in the mesher
 

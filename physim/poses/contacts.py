@@ -7,6 +7,8 @@ keeps some that have opened.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from physim.poses.separation import separation
@@ -19,7 +21,9 @@ TOUCH_GAP_M = 0.10e-3  # pigs nearer to each other than this touch
 
 def world_parts(model: PigModel, state: RigidState) -> list[FloatArray]:
     """Per part, (n, 3) corners in the world frame [m]."""
-    return [rotate(state.quat_xyzw, part.vertices_m) + state.position_m for part in model.parts]
+    corners = rotate(state.quat_xyzw, model.vertices_m) + state.position_m
+    ends = np.cumsum([len(part.vertices_m) for part in model.parts])
+    return np.split(corners, ends[:-1])
 
 
 def table_gaps(model: PigModel, state: RigidState) -> dict[str, float]:
@@ -56,6 +60,8 @@ def pig_contacts(
         The contacts as the first pig sees them, and as the second does. A gap of
         0 stands for any overlap.
     """
+    if _spheres_apart(models, states):
+        return (), ()
     first, second = (world_parts(m, s) for m, s in zip(models, states, strict=True))
     boxes = [(corners.min(axis=0), corners.max(axis=0)) for corners in second]
     of_first, of_second = [], []
@@ -69,3 +75,11 @@ def pig_contacts(
                 of_first.append(Contact(part.label, names[1], other.label, gap, place))
                 of_second.append(Contact(other.label, names[0], part.label, gap, place))
     return tuple(of_first), tuple(of_second)
+
+
+def _spheres_apart(
+    models: tuple[PigModel, PigModel], states: tuple[RigidState, RigidState]
+) -> bool:
+    """Whether the two bounding spheres are too far apart for any contact."""
+    reach = sum(math.sqrt(float((model.vertices_m**2).sum(axis=1).max())) for model in models)
+    return math.dist(states[0].position_m, states[1].position_m) > reach + TOUCH_GAP_M

@@ -16,7 +16,8 @@ from typing import Any
 from physim import yamlfile
 from physim.errors import ConfigError
 from physim.resources import data_folder
-from physim.statistics.pairs import PAIR_CELLS, POSE_CELLS, TOUCHING, pair_name
+from physim.statistics.counts import Counts
+from physim.statistics.pairs import NAMED_POSES, PAIR_CELLS, POSE_CELLS, TOUCHING, pair_name
 from physim.values import Pose
 
 _CELLS = {"pose": POSE_CELLS, "pair": PAIR_CELLS}
@@ -78,7 +79,7 @@ class ReferenceTable:
 
 def table_names() -> list[str]:
     """Names of the reference tables that are there."""
-    return sorted(path.stem for path in _folder().glob("*.yaml"))
+    return sorted(path.stem for path in table_folder().glob("*.yaml"))
 
 
 def load_table(name: str) -> ReferenceTable:
@@ -89,7 +90,7 @@ def load_table(name: str) -> ReferenceTable:
     """
     if name not in table_names():
         raise ConfigError(f"unknown table `{name}` (valid: {', '.join(table_names())})")
-    path = _folder() / f"{name}.yaml"
+    path = table_folder() / f"{name}.yaml"
     where = str(path)
     data = yamlfile.load(path)
     yamlfile.check_keys(data, (*_KEYS, "counts", "counts_csv"), where, required=_KEYS)
@@ -128,7 +129,8 @@ def pool_poses(table: ReferenceTable) -> dict[Pose, int]:
     return pigs
 
 
-def _folder() -> Path:
+def table_folder() -> Path:
+    """Where the tables are."""
     return data_folder("calibration") / "tables"
 
 
@@ -163,3 +165,19 @@ def _row(row: Mapping[str, str]) -> PairRow:
     if (black is None) != (pink is None):
         raise ValueError("`touching` must stand for both pigs of a row")
     return PairRow(float(row["height_in"]), int(row["start_code"]), black, pink, int(row["rolls"]))
+
+
+def table_of(counts: Counts, name: str) -> ReferenceTable:
+    """The single pigs of a sample as a reference table, to compare another sample with."""
+    poses = {pose.value: counts.poses[pose] for pose in NAMED_POSES}
+    return ReferenceTable(
+        name=name,
+        title=f"the rolls in {name}",
+        source="simulated",
+        method="physim batch",
+        cell="pose",
+        sample_size=sum(poses.values()),
+        notes=(),
+        counts=poses,
+        rows=(),
+    )

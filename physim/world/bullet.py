@@ -1,17 +1,17 @@
-"""The only door to PyBullet: one DIRECT client with a table and two pigs.
+"""The engine of a roll: one DIRECT client of PyBullet with a table and two pigs.
 
-What this file knows about the engine, and why it is set up as it is:
+Why it is set up as it is (units: see `bullet_client`):
 
-* Bullet has lengths of its own (collision margin 0.001, sleeping and clamping
-  limits) made for objects of a metre. The engine's unit of length is therefore
-  1 cm (`UNITS_PER_M`), and gravity 981: a pig is 4 units long, its hulls carry a
-  margin of 0.01 mm. Times and masses stay in s; masses are in grams.
 * Pigs are plain rigid bodies (`useMaximalCoordinates`), not multibodies: only for
   those does Bullet's split impulse push overlapping bodies apart without giving
   them speed, so that restitution is what it says (within 0.005) at any time step.
 * `contactBreakingThreshold` is small because Bullet brakes a body as soon as it is
   that near, before it touches, which eats the bounce. The value is global to the
   process: one client a process.
+* While the two pigs cannot meet, only the corners of their hulls matter, since the
+  table is flat: they carry those alone (`Body.lean_m`), and get their full shapes
+  in time. Near the edge they do too, and the endless plane gives way to a box of the
+  table's size.
 * Re-posing bodies makes a roll depend on the ones before it, so both are removed
   and made anew for every roll, and the client is renewed every `RENEW_AFTER`
   rolls, since Bullet keeps some memory of every body ever made.
@@ -19,73 +19,32 @@ What this file knows about the engine, and why it is set up as it is:
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
-import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
 from physim.errors import PhysicsError
 from physim.values import FloatArray, RigidState, Table
 from physim.world.body import Body
+from physim.world.bullet_client import (
+    GRAMS_PER_KG,
+    MARGIN_M,
+    UNITS_PER_M,
+    obj_text,
+    pybullet,
+    quiet_stdout,
+)
 from physim.world.flight import GRAVITY_M_S2
+from physim.world.settings import EngineSettings
 
-
-@contextlib.contextmanager
-def quiet_stdout() -> Iterator[None]:
-    """Sends what C code prints to stdout to stderr: `--json` output stays clean."""
-    sys.stdout.flush()
-    saved = os.dup(1)
-    try:
-        os.dup2(2, 1)
-        yield
-    finally:
-        os.dup2(saved, 1)
-        os.close(saved)
-
-
-with quiet_stdout():
-    import pybullet
-
-UNITS_PER_M = 100.0
-GRAMS_PER_KG = 1000.0
 RENEW_AFTER = 500
-MARGIN_M = 0.001 / UNITS_PER_M  # Bullet's collision margin of a convex hull
+MEETING_GAP_M = 1e-3  # pigs get their full shapes this much before their spheres can meet
 TABLE_THICKNESS_M = 0.05
 VELOCITY_LIMIT = 1e9  # Bullet clamps multibodies at 100 units/s unless told not to
-
-
-@dataclass(frozen=True)
-class EngineSettings:
-    """Time step, contact and solver settings, chosen by measurement.
-
-    Attributes:
-        time_step_s: a power of two, so that sub-steps add up without rounding.
-        solver_iterations: of the sequential-impulse solver, per step.
-        recovery_s: time constant with which overlaps are pushed apart [s]; the
-            engine's error reduction per step is 1 - exp(-time_step / recovery).
-        contact_breaking_m: distance at which contacts begin and end [m]; above the g h^2
-            that a resting point falls in a step (2.3e-6 at 1/2048 s), or flat bodies lose
-            their contacts and tremble (1e-6: 1 to 2 % of cubes for ever; 3e-6: none of 500);
-            not far above it, or it takes up to distance / step from a rebound's speed.
-        restitution_threshold_m_s: slower impacts do not bounce [m/s]; above the
-            speed gravity gives in a step, or resting pigs would tremble.
-        steps_a_call: engine steps between two looks at the state.
-    """
-
-    time_step_s: float = 1.0 / 2048.0
-    solver_iterations: int = 50
-    recovery_s: float = 0.005
-    contact_breaking_m: float = 3e-6
-    restitution_threshold_m_s: float = 0.02
-    steps_a_call: int = 8
 
 
 class Engine:
@@ -100,7 +59,10 @@ class Engine:
         self._client = -1
         self._placed = 0
         self._pigs: list[int] = []
+        self._seen: list[Seen] = []
         self._shapes: list[int] = []
+        self._lean_shapes: list[int] = []
+        self._whole = False  # whether the pigs have their full shapes
         self._unseen = -1
         self._ground = -1
         self.at_edge = False
@@ -127,44 +89,28 @@ class Engine:
         if self._placed >= RENEW_AFTER or self.at_edge:
             self._disconnect()
             self._connect()
-        for pig in self._pigs:
-            pybullet.removeBody(pig, physicsClientId=self._client)
-        self._pigs = [
-            self._make_pig(body, shape, state)
-            for body, shape, state in zip(self.bodies, self._shapes, states, strict=True)
-        ]
         self._placed += 1
+        self._whole = False
+        self._make_pigs(self._lean_shapes, states)
+        self._look()
 
     def advance(self) -> None:
-        """Simulates `call_s` seconds; near the table's edge, on the table's true shape."""
+        """Simulates `call_s` seconds."""
         pybullet.stepSimulation(physicsClientId=self._client)
-        if not self.at_edge and self._near_edge():
-            pybullet.removeBody(self._ground, physicsClientId=self._client)
-            self._ground = self._make_box()
-            self.at_edge = True
+        self._look()
 
     def states(self) -> tuple[RigidState, RigidState]:
-        """Both pigs' states, principal frame, SI.
-
-        Raises:
-            PhysicsError: the engine's numbers are not finite.
-        """
-        first, second = (self._state(pig) for pig in self._pigs)
+        """Both pigs' states, principal frame, SI."""
+        first, second = (_state(numbers) for numbers in self._seen)
         return first, second
 
     def point_speeds_m_s(self) -> tuple[float, float]:
-        """Per pig, a bound on the speed of its fastest point [m/s].
-
-        Raises:
-            PhysicsError: the engine's numbers are not finite.
-        """
-        speeds = []
-        for pig, body in zip(self._pigs, self.bodies, strict=True):
-            (a, b, c), (d, e, f) = pybullet.getBaseVelocity(pig, physicsClientId=self._client)
-            speed = math.sqrt(a * a + b * b + c * c) / UNITS_PER_M
-            speed += body.radius_m * math.sqrt(d * d + e * e + f * f)
-            speeds.append(_finite(speed))
-        return speeds[0], speeds[1]
+        """Per pig, a bound on the speed of its fastest point [m/s]."""
+        first, second = (
+            _length(velocity) / UNITS_PER_M + body.radius_m * _length(spin)
+            for body, (_, _, velocity, spin) in zip(self.bodies, self._seen, strict=True)
+        )
+        return first, second
 
     def pigs_meet(self, within_m: float) -> bool:
         """Whether the two pigs' surfaces come within this distance [m]."""
@@ -197,7 +143,8 @@ class Engine:
                 enableFileCaching=0,
                 physicsClientId=self._client,
             )
-            self._shapes = [self._make_shape(body) for body in self.bodies]
+            self._shapes = [self._make_shape(body.parts_m) for body in self.bodies]
+            self._lean_shapes = [self._make_shape(body.lean_m) for body in self.bodies]
             # Without a visual shape, Bullet would read the parts' file again for every body.
             self._unseen = pybullet.createVisualShape(
                 pybullet.GEOM_SPHERE, radius=0.01, physicsClientId=self._client
@@ -212,15 +159,23 @@ class Engine:
             pybullet.disconnect(physicsClientId=self._client)
         self._client = -1
 
-    def _make_shape(self, body: Body) -> int:
-        """A compound of the parts' hulls, by way of an OBJ file with one group a part."""
+    def _make_shape(self, parts_m: Sequence[FloatArray]) -> int:
+        """A compound of hulls, by way of an OBJ file with one group a hull."""
         with tempfile.TemporaryDirectory(prefix="physim-") as folder:
             path = Path(folder) / "parts.obj"
-            path.write_text(obj_text([part * UNITS_PER_M for part in body.parts_m]))
+            path.write_text(obj_text([part * UNITS_PER_M for part in parts_m]))
             shape = pybullet.createCollisionShape(
                 pybullet.GEOM_MESH, fileName=str(path), physicsClientId=self._client
             )
         return int(shape)
+
+    def _make_pigs(self, shapes: list[int], states: tuple[RigidState, RigidState]) -> None:
+        for pig in self._pigs:
+            pybullet.removeBody(pig, physicsClientId=self._client)
+        self._pigs = [
+            self._make_pig(body, shape, state)
+            for body, shape, state in zip(self.bodies, shapes, states, strict=True)
+        ]
 
     def _make_pig(self, body: Body, shape: int, state: RigidState) -> int:
         mass_g = body.model.mass_kg * GRAMS_PER_KG
@@ -289,40 +244,54 @@ class Engine:
         )
         return int(ground)
 
+    def _look(self) -> None:
+        """Reads both states and changes shapes where what is near asks for it.
+
+        Raises:
+            PhysicsError: the engine's numbers are not finite.
+        """
+        self._seen = [
+            (
+                *pybullet.getBasePositionAndOrientation(pig, physicsClientId=self._client),
+                *pybullet.getBaseVelocity(pig, physicsClientId=self._client),
+            )
+            for pig in self._pigs
+        ]
+        if not math.isfinite(sum(sum(numbers) for seen in self._seen for numbers in seen)):
+            raise PhysicsError("the engine's state is not finite: report the model, seed and index")
+        to_edge = not self.at_edge and self._near_edge()
+        if not self._whole and (to_edge or self._may_meet()):
+            self._make_pigs(self._shapes, self.states())
+            self._whole = True
+        if to_edge:
+            pybullet.removeBody(self._ground, physicsClientId=self._client)
+            self._ground = self._make_box()
+            self.at_edge = True
+
+    def _may_meet(self) -> bool:
+        """Whether the pigs' bounding spheres may meet before the next look."""
+        (here, _, velocity, _), (there, _, other_velocity, _) = self._seen
+        gap = math.dist(here, there) / UNITS_PER_M - sum(body.radius_m for body in self.bodies)
+        closing = math.dist(velocity, other_velocity) / UNITS_PER_M
+        return gap < MEETING_GAP_M + closing * self.call_s
+
     def _near_edge(self) -> bool:
-        for pig, body in zip(self._pigs, self.bodies, strict=True):
-            (x, y, _), _ = pybullet.getBasePositionAndOrientation(pig, physicsClientId=self._client)
+        """Whether a pig's bounding sphere reaches over the table's edge."""
+        halves = self.table.length_m / 2 * UNITS_PER_M, self.table.width_m / 2 * UNITS_PER_M
+        for (position, _, _, _), body in zip(self._seen, self.bodies, strict=True):
             reach = body.radius_m * UNITS_PER_M
-            if abs(x) + reach > self.table.length_m * UNITS_PER_M / 2:
-                return True
-            if abs(y) + reach > self.table.width_m * UNITS_PER_M / 2:
+            if abs(position[0]) + reach > halves[0] or abs(position[1]) + reach > halves[1]:
                 return True
         return False
 
-    def _state(self, pig: int) -> RigidState:
-        position, quat = pybullet.getBasePositionAndOrientation(pig, physicsClientId=self._client)
-        velocity, spin = pybullet.getBaseVelocity(pig, physicsClientId=self._client)
-        numbers = np.array([*position, *quat, *velocity, *spin])
-        _finite(float(numbers.sum()))
-        return RigidState(
-            numbers[:3] / UNITS_PER_M, numbers[3:7], numbers[7:10] / UNITS_PER_M, numbers[10:]
-        )
+
+Seen = tuple[tuple[float, ...], ...]  # position, quaternion, velocity, spin; engine units
 
 
-def _finite(number: float) -> float:
-    if not math.isfinite(number):
-        raise PhysicsError("the engine's state is not finite: report the model, seed and index")
-    return number
+def _state(seen: Seen) -> RigidState:
+    position, quat, velocity, spin = (np.array(numbers) for numbers in seen)
+    return RigidState(position / UNITS_PER_M, quat, velocity / UNITS_PER_M, spin)
 
 
-def obj_text(parts: list[FloatArray]) -> str:
-    """A Wavefront OBJ with one `o` group and one closed hull a part."""
-    lines: list[str] = []
-    count = 1
-    for number, vertices in enumerate(parts):
-        lines.append(f"o part{number}")
-        lines += [f"v {x:.17g} {y:.17g} {z:.17g}" for x, y, z in vertices.tolist()]
-        faces = ConvexHull(vertices).simplices
-        lines += ["f " + " ".join(str(int(i) + count) for i in face) for face in faces]
-        count += len(vertices)
-    return "\n".join(lines) + "\n"
+def _length(vector: tuple[float, ...]) -> float:
+    return math.sqrt(vector[0] ** 2 + vector[1] ** 2 + vector[2] ** 2)

@@ -14,19 +14,21 @@ somewhere inside a time step.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from physim.rotations import normalized, rotate
+from physim.rotations import conjugate, normalized, rotate
 from physim.values import FloatArray, RigidState
 from physim.world.body import Body
 
 GRAVITY_M_S2 = 9.81
-MAX_TURN_RAD = 0.1
+MAX_TURN_RAD = 0.05
 # Contact is reached when the gap is below this: far below the engine's own
 # collision margin (1e-5 m), so that the engine sees the contact in its first step.
 CONTACT_GAP_M = 1e-6
+Quat = tuple[float, ...]
+Triple = tuple[float, float, float]
 MAX_FLIGHT_S = 10.0  # a fall of 490 m: nothing flies longer
 
 
@@ -36,6 +38,21 @@ class Flight:
 
     body: Body
     start: RigidState
+    momentum: Triple = field(init=False)
+    """Angular momentum about the centre of mass, world frame [kg m2/s]."""
+    fastest_rad_s: float = field(init=False)
+    """A bound on the angular speed at any time, from |L| and from the energy of rotation."""
+
+    def __post_init__(self) -> None:
+        q, moments = self.start.quat_xyzw, self.body.moments_kg_m2
+        spin = rotate(conjugate(q), self.start.angular_velocity_rad_s)
+        x, y, z = rotate(q, moments * spin).tolist()
+        object.__setattr__(self, "momentum", (x, y, z))
+        least = float(moments.min())
+        by_momentum = math.sqrt(x * x + y * y + z * z) / least
+        by_energy = math.sqrt(float((moments * spin * spin).sum()) / least)
+        fastest = min(by_momentum, by_energy)
+        object.__setattr__(self, "fastest_rad_s", fastest)
 
     def position_m(self, time_s: float) -> FloatArray:
         """(3,) centre of mass at `time_s`."""
@@ -43,23 +60,11 @@ class Flight:
         moved: FloatArray = self.start.position_m + time_s * self.start.velocity_m_s - fallen
         return moved
 
-    def momentum(self) -> tuple[float, float, float]:
-        """Angular momentum about the centre of mass, world frame [kg m2/s]."""
-        q = self.start.quat_xyzw
-        spin = rotate(_inverse(q), self.start.angular_velocity_rad_s)
-        turned = rotate(q, self.body.moments_kg_m2 * spin)
-        return float(turned[0]), float(turned[1]), float(turned[2])
-
-    def fastest_rad_s(self) -> float:
-        """A bound on the angular speed at any time: |L| over the least moment."""
-        momentum = math.sqrt(sum(c * c for c in self.momentum()))
-        return momentum / float(self.body.moments_kg_m2.min())
-
     def turned(self, quat: FloatArray, duration_s: float) -> FloatArray:
         """The attitude `duration_s` after the attitude `quat`."""
-        fastest = self.fastest_rad_s()
+        fastest = self.fastest_rad_s
         steps = max(1, math.ceil(fastest * abs(duration_s) / MAX_TURN_RAD))
-        momentum = self.momentum()
+        momentum = self.momentum
         moments = tuple(float(m) for m in self.body.moments_kg_m2)
         q = tuple(float(c) for c in quat)
         for _ in range(steps):
@@ -70,7 +75,7 @@ class Flight:
         """The full state at `time_s`, where the attitude is `quat`."""
         q = tuple(float(c) for c in quat)
         moments = tuple(float(m) for m in self.body.moments_kg_m2)
-        spin = np.array(_spin(q, self.momentum(), moments))
+        spin = np.array(_spin(q, self.momentum, moments))
         fall = np.array([0.0, 0.0, GRAVITY_M_S2 * time_s])
         return RigidState(
             self.position_m(time_s), quat, self.start.velocity_m_s - fall, rotate(quat, spin)
@@ -111,6 +116,43 @@ def first_contact(
     return time_s, (flights[0].state(time_s, quats[0]), flights[1].state(time_s, quats[1]))
 
 
+def in_step(
+    bodies: tuple[Body, Body], states: tuple[RigidState, RigidState], step_s: float
+) -> tuple[RigidState, RigidState]:
+    """Makes a pig that still flies land at the end of a whole number of engine steps.
+
+    The first contact of a roll begins at its moment; the other pig would hit the table
+    somewhere inside a step and sink in by up to a step's way. It is therefore flown
+    ahead by the odd part of a step. So the clocks of the two pigs differ by less than
+    one step, which vanishes with the step like every other error of the engine and
+    does not matter to pigs that are apart; pigs about to meet are left alone.
+
+    The engine changes speed first and then place (semi-implicit Euler); half a step's
+    fall taken off the speed makes its parabola go through the exact places.
+    """
+    flights = (Flight(bodies[0], states[0]), Flight(bodies[1], states[1]))
+    if _meeting_wait(flights, 0.0, (states[0].quat_xyzw, states[1].quat_xyzw)) <= step_s:
+        return states
+    first, second = (_in_step(flight, step_s) for flight in flights)
+    return first, second
+
+
+def _in_step(flight: Flight, step_s: float) -> RigidState:
+    quat, landing_s = flight.start.quat_xyzw, 0.0
+    while landing_s < MAX_FLIGHT_S:
+        wait = _table_wait(flight, landing_s, quat)
+        if wait <= 0.0:
+            break
+        quat = flight.turned(quat, wait)
+        landing_s += wait
+    ahead_s = landing_s % step_s
+    if landing_s < step_s:  # it lands at once
+        return flight.start
+    state = flight.state(ahead_s, flight.turned(flight.start.quat_xyzw, ahead_s))
+    lifted = state.velocity_m_s + np.array([0.0, 0.0, 0.5 * GRAVITY_M_S2 * step_s])
+    return replace(state, velocity_m_s=lifted)
+
+
 def _table_wait(flight: Flight, time_s: float, quat: FloatArray) -> float:
     """A time for which the body surely stays above z = 0; 0 at contact."""
     height = float(flight.position_m(time_s)[2])
@@ -122,7 +164,7 @@ def _table_wait(flight: Flight, time_s: float, quat: FloatArray) -> float:
     if gap <= CONTACT_GAP_M:
         return 0.0
     # No vertex sinks faster than the centre does plus the fastest turn.
-    return _time_to_fall(gap, sinking + flight.fastest_rad_s() * flight.body.radius_m)
+    return _time_to_fall(gap, sinking + flight.fastest_rad_s * flight.body.radius_m)
 
 
 def _time_to_fall(distance: float, speed: float) -> float:
@@ -151,15 +193,8 @@ def _meeting_wait(
     gap = distance - float(reach) - float(reach_back)
     if gap <= CONTACT_GAP_M:
         return 0.0
-    speed += sum(f.fastest_rad_s() * f.body.radius_m for f in flights)
+    speed += sum(f.fastest_rad_s * f.body.radius_m for f in flights)
     return gap / speed if speed > 0 else math.inf
-
-
-Quat = tuple[float, ...]
-
-
-def _inverse(q: FloatArray) -> FloatArray:
-    return np.array([-q[0], -q[1], -q[2], q[3]])
 
 
 def _spin(q: Quat, momentum: tuple[float, ...], moments: tuple[float, ...]) -> Quat:

@@ -25,7 +25,7 @@ from physim.rotations import rotate
 from physim.values import Ended, FloatArray, Rest, RigidState, Status, Toss
 from physim.world.body import Body
 from physim.world.bullet import Engine
-from physim.world.flight import GRAVITY_M_S2, first_contact
+from physim.world.flight import GRAVITY_M_S2, first_contact, in_step
 
 TOUCH_M = 1e-4  # pigs this near to each other may lean on each other
 
@@ -70,7 +70,7 @@ def settle(
     bodies = engine.bodies
     starts = (bodies[0].enter(toss.black), bodies[1].enter(toss.pink))
     flight_s, states = first_contact(bodies, starts)
-    engine.place(states)
+    engine.place(in_step(bodies, states, engine.settings.time_step_s))
     if observe:
         observe(flight_s, states)
     watch = _Watch(engine, rule)

@@ -93,9 +93,41 @@ def test_normal_draws_are_normal() -> None:
 # --- trapdoor ---
 
 
+# Numbers of the tests' own: those of tosses.yaml are assumptions that may be fitted.
+TRAPDOOR = {
+    "kind": "trapdoor",
+    "heights_mm": [127, 203],
+    "separation_mm": 90,
+    "separation_spread_mm": 5,
+    "facing": ["forward", "backward"],
+    "yaw_spread_deg": 12,
+    "door_angle_deg": 20,
+    "door_angle_spread_deg": 10,
+    "pitch_rate_rad_s": 8,
+    "pitch_rate_spread_rad_s": 4,
+    "spin_spread_rad_s": 3,
+    "slide_m_s": 0.15,
+    "slide_spread_m_s": 0.08,
+    "drift_spread_m_s": 0.03,
+}
+HAND = {
+    "kind": "hand",
+    "height_mm": 200,
+    "height_spread_mm": 40,
+    "start_x_mm": -250,
+    "speed_m_s": 0.9,
+    "speed_spread_m_s": 0.25,
+    "rise_m_s": 0.3,
+    "rise_spread_m_s": 0.3,
+    "apart_spread_m_s": 0.15,
+    "spin_spread_rad_s": 12,
+    "clearance_mm": 3,
+}
+
+
 @pytest.fixture(scope="module")
 def trapdoor() -> Trapdoor:
-    model = toss("trapdoor")
+    model = from_mapping(TRAPDOOR, "test")
     assert isinstance(model, Trapdoor)
     return model
 
@@ -136,7 +168,7 @@ def test_trapdoor_parameters_are_distributed_as_written(
     spin = np.array([pig.angular_velocity_rad_s for pig in pigs])
     slide = velocity[:, 0] * np.cos(tilt) - velocity[:, 2] * np.sin(tilt)
     degree = math.pi / 180
-    expected = [  # the numbers of tosses.yaml
+    expected = [
         (tilt, 20 * degree, 10 * degree),
         (yaw, 0.0, 12 * degree),
         (slide, 0.15, 0.08),
@@ -186,14 +218,14 @@ def test_half_of_the_trapdoor_pigs_face_backward(standard: PigModel) -> None:
 
 
 def test_hand_never_overlaps_pigs(standard: PigModel, placed: Placed, hull_gap: Gap) -> None:
-    for thrown in released(toss("hand"), standard, 40):
+    for thrown in released(from_mapping(HAND, "test"), standard, 40):
         first, second = (placed(standard.vertices_m, pig) for pig in thrown.pigs)
         assert hull_gap(first, second) > 0.0029  # clearance_mm: 3
         assert min(first[:, 2].min(), second[:, 2].min()) > 0.01
 
 
 def test_hand_parameters_are_distributed_as_written(standard: PigModel) -> None:
-    model = toss("hand")
+    model = from_mapping(HAND, "test")
     assert isinstance(model, Hand)
     thrown = released(model, standard)
     black = np.array([t.black.velocity_m_s for t in thrown])
@@ -259,7 +291,8 @@ def test_drop_is_calm_and_apart(standard: PigModel, placed: Placed) -> None:
         for pig, side in zip(thrown.pigs, (1, -1), strict=True):
             assert not pig.velocity_m_s.any()
             assert not pig.angular_velocity_rad_s.any()
-            assert pig.position_m[:2].tolist() == [0.0, 0.075 * side]
+            assert pig.position_m[0] == 0.0
+            assert pig.position_m[1] * side > 0.05
             assert placed(standard.vertices_m, pig)[:, 2].min() == pytest.approx(0.15, abs=1e-12)
 
 

@@ -16,8 +16,10 @@ from scipy.spatial.transform import Rotation
 
 from physim.values import PigModel, RigidState, Table
 from physim.world.body import Body
-from physim.world.bullet import UNITS_PER_M, Engine, EngineSettings
+from physim.world.bullet import Engine
+from physim.world.bullet_client import UNITS_PER_M
 from physim.world.flight import first_contact
+from physim.world.settings import EngineSettings
 
 Array = NDArray[np.float64]
 G = 9.81
@@ -132,11 +134,12 @@ REBOUND_ERROR = 0.025
 class BallEngine(Engine):
     """Pigs that are balls of their sphere's radius."""
 
-    def _make_shape(self, body: Body) -> int:
+    def _make_shape(self, parts_m: object) -> int:
+        del parts_m
         return int(
             pybullet.createCollisionShape(
                 pybullet.GEOM_SPHERE,
-                radius=body.radius_m * UNITS_PER_M,
+                radius=self.bodies[0].radius_m * UNITS_PER_M,
                 physicsClientId=self._client,
             )
         )

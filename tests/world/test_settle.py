@@ -13,7 +13,8 @@ from physim.rests import RestTable, lying
 from physim.roll import Setup, Simulator
 from physim.values import PigModel, Rest, RigidState, Status, Table, Toss
 from physim.world.body import Body
-from physim.world.bullet import Engine, EngineSettings
+from physim.world.bullet import Engine
+from physim.world.settings import EngineSettings
 from physim.world.settle import RestCriterion, settle
 
 Array = NDArray[np.float64]

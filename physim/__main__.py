@@ -1,0 +1,5 @@
+"""`python -m physim`: the command line."""
+
+from physim.cli.main import main
+
+main()

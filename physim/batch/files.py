@@ -1,0 +1,72 @@
+"""Files that are whole or not there, and a folder with one writer at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from physim.errors import DatasetError
+
+_LOCK_NAME = ".lock"
+_UNFINISHED = ".unfinished"
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Writes a file so that a kill at any moment leaves the old one or the new one.
+
+    Raises:
+        DatasetError: a full disk, or a folder that cannot be written to.
+    """
+    unfinished = path.with_name(f".{path.name}{_UNFINISHED}")
+    try:
+        with unfinished.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        with suppress(OSError):
+            unfinished.unlink()
+        raise DatasetError(
+            f"{path}: cannot be written ({error.strerror}); finished parts are kept: "
+            "make room or choose another folder, and run the same command again"
+        ) from error
+
+
+@contextmanager
+def only_writer(folder: Path) -> Iterator[None]:
+    """Makes the folder if need be, and keeps other runs out of it.
+
+    Raises:
+        DatasetError: no folder can be made there, or another run is writing to it.
+    """
+    with ExitStack() as held:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = held.enter_context((folder / _LOCK_NAME).open("a"))
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for left_over in folder.glob(f".*{_UNFINISHED}"):
+                left_over.unlink()
+        except BlockingIOError:
+            raise DatasetError(
+                f"{folder}: another run is writing to it; wait for it to end or choose another "
+                "folder"
+            ) from None
+        except OSError as error:
+            raise DatasetError(
+                f"{folder}: cannot be used as a dataset folder ({error.strerror}); choose "
+                "another one"
+            ) from error
+        yield
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,164 @@
+"""`manifest.json`: what a dataset folder holds, and how it came about."""
+
+from __future__ import annotations
+
+import json
+import platform
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from physim import __version__
+from physim.batch.configuration import differences, sha256
+from physim.batch.files import write_whole
+from physim.batch.plan import DEFAULT_CHUNK_SIZE, BatchPlan
+from physim.batch.rows import COLUMNS, Row, named
+from physim.errors import DatasetError
+
+NAME = "manifest.json"
+FORMAT = 1
+ROLLS, COUNTS = "rolls", "counts"
+_LIBRARIES = ("pybullet", "numpy", "scipy", "trimesh")
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The content of `manifest.json`.
+
+    Attributes:
+        format: of the folder; another number is refused.
+        kind: `rolls` (Parquet parts) or `counts` (counts only).
+        n: rolls asked for; fewer may be there yet.
+        seed: of all rolls.
+        chunk_size: rolls a part.
+        names: what was asked for by name; for readers, not compared.
+        configuration: every parameter that the rolls depend on.
+        configuration_sha256: its hash; parts carry it too.
+        columns: name to type.
+        platform: of the machine that began the dataset.
+        versions: of physim and of the libraries that could change a roll.
+        check_roll: roll 0, to the last bit.
+    """
+
+    format: int
+    kind: str
+    n: int
+    seed: int
+    chunk_size: int
+    names: Json
+    configuration: Json
+    configuration_sha256: str
+    columns: dict[str, str]
+    platform: dict[str, str]
+    versions: dict[str, str]
+    check_roll: Json
+
+    @classmethod
+    def of(cls, plan: BatchPlan, configuration: Json, kind: str, check_roll: Row) -> Manifest:
+        """The manifest of a dataset that begins here and now."""
+        return cls(
+            format=FORMAT,
+            kind=kind,
+            n=plan.n,
+            seed=plan.seed,
+            chunk_size=plan.chunk_size or DEFAULT_CHUNK_SIZE,
+            names=plan.names(),
+            configuration=configuration,
+            configuration_sha256=sha256(configuration),
+            columns=COLUMNS if kind == ROLLS else {},
+            platform=this_platform(),
+            versions=these_versions(),
+            check_roll=named(check_roll),
+        )
+
+    @property
+    def same_model(self) -> bool:
+        """Whether both pigs are of one model."""
+        return bool(self.configuration.get("black") == self.configuration.get("pink"))
+
+    def write(self, folder: Path) -> None:
+        """Writes `manifest.json`; it is the old one or the new one at any moment."""
+        write_whole(folder / NAME, (json.dumps(asdict(self), indent=1) + "\n").encode())
+
+    def check_configuration(self, configuration: Json, kind: str, folder: Path) -> None:
+        """Refuses to add rolls of another configuration.
+
+        Raises:
+            DatasetError: names every difference.
+        """
+        if kind != self.kind:
+            raise DatasetError(
+                f"{folder}: holds {self.kind}, not {kind} (--counts-only makes the difference); "
+                "choose another folder"
+            )
+        if sha256(configuration) != self.configuration_sha256:
+            unlike = "; ".join(differences(self.configuration, configuration))
+            raise DatasetError(
+                f"{folder}: holds rolls of another configuration ({unlike or 'its hash is wrong'});"
+                " choose another folder, or the options that it was made with"
+            )
+
+    def check_bits(self, check_roll: Row, folder: Path) -> None:
+        """Refuses to go on where the same roll comes out otherwise.
+
+        Raises:
+            DatasetError: names the columns and what differs between the machines.
+        """
+        unlike = differences(self.check_roll, named(check_roll))
+        if not unlike:
+            return
+        machines = differences(self.platform, this_platform())
+        machines += differences(self.versions, these_versions())
+        raise DatasetError(
+            f"{folder}: roll 0 comes out with other bits here ({'; '.join(unlike[:3])}"
+            f"{' ...' if len(unlike) > 3 else ''}), so its rolls cannot be continued; "
+            f"{'; '.join(machines) or 'platform and versions are the same'}. Begin another folder "
+            "here, or go on with the platform and versions of the manifest"
+        )
+
+
+def read_manifest(folder: Path | str) -> Manifest:
+    """Reads the manifest of a dataset folder.
+
+    Raises:
+        DatasetError: no dataset there, or a damaged manifest.
+    """
+    path = Path(folder) / NAME
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise DatasetError(
+            f"{folder}: no dataset there (no {NAME}); make one with `physim batch N --out {folder}`"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise DatasetError(f"{path}: cannot be read ({error})") from error
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise DatasetError(f"{path}: not a manifest of format {FORMAT}")
+    try:
+        return Manifest(**data)
+    except TypeError as error:
+        raise DatasetError(f"{path}: a key is missing or unknown ({error})") from error
+
+
+def this_platform() -> dict[str, str]:
+    """What could change the bits of a roll, besides the libraries."""
+    return {
+        "machine": platform.machine(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "libc": " ".join(platform.libc_ver()).strip(),
+    }
+
+
+def these_versions() -> dict[str, str]:
+    """Versions of physim and of the libraries that could change a roll."""
+    versions = {"physim": __version__}
+    for library in _LIBRARIES:
+        try:
+            versions[library] = metadata.version(library)
+        except metadata.PackageNotFoundError:
+            versions[library] = "(not installed)"
+    return versions

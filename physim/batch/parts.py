@@ -1,0 +1,146 @@
+"""Parquet parts: one file a chunk of consecutive rolls, named by its first index.
+
+A part's bytes depend on its rows and on the versions of the Parquet library alone. Every page
+carries a checksum, and every part the hash of its configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from physim.batch.files import write_whole
+from physim.batch.manifest import Manifest
+from physim.batch.rows import COLUMNS, NULLABLE, Row
+from physim.errors import DatasetError
+
+_SHA_KEY = b"physim.configuration_sha256"
+_FIRST_KEY = b"physim.first_index"
+_TYPES = {
+    "int64": pa.int64(),
+    "int16": pa.int16(),
+    "float64": pa.float64(),
+    "bool": pa.bool_(),
+    "string": pa.string(),
+}
+SCHEMA = pa.schema(
+    [pa.field(name, _TYPES[kind], nullable=name in NULLABLE) for name, kind in COLUMNS.items()]
+)
+_UNREADABLE = (pa.ArrowException, OSError)
+
+
+class PartStore:
+    """Writes the parts of one dataset folder; `only_writer` must hold the folder."""
+
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
+        self._folder = folder
+        self._manifest = manifest
+
+        # First index to rows, of every part that is there.
+        self._there = {
+            first: check_part(path, first, manifest) for first, path in part_paths(folder)
+        }
+
+    @property
+    def done(self) -> int:
+        """Rolls that need not be made."""
+        return sum(self._there.values())
+
+    def missing(self) -> Iterator[range]:
+        """The rolls that are not there yet, at most a chunk at a time."""
+        n, step = self._manifest.n, self._manifest.chunk_size
+        for first in range(0, n, step):
+            begin, end = first + self._there.get(first, 0), min(first + step, n)
+            if begin < end:
+                yield range(begin, end)
+
+    def add(self, chunk: range, rows: Sequence[Row]) -> None:
+        """Writes the part of one chunk, after the rows that it has had before the batch grew."""
+        first = chunk.start - chunk.start % self._manifest.chunk_size
+        path = self._folder / f"part-{first:08d}.parquet"
+        if first < chunk.start:
+            kept = read_part(path, first, self._manifest, list(COLUMNS))
+            rows = [*zip(*(column.to_pylist() for column in kept.columns), strict=True), *rows]
+        columns = zip(*rows, strict=True)
+        arrays = [pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)]
+        schema = SCHEMA.with_metadata(
+            {
+                _SHA_KEY: self._manifest.configuration_sha256.encode(),
+                _FIRST_KEY: str(first).encode(),
+            }
+        )
+        sink = pa.BufferOutputStream()
+        parquet.write_table(
+            pa.Table.from_arrays(arrays, schema=schema),
+            sink,
+            compression="zstd",
+            write_page_checksum=True,
+        )
+        write_whole(path, sink.getvalue().to_pybytes())
+
+
+def part_paths(folder: Path) -> list[tuple[int, Path]]:
+    """First index and path of every part, in the order of the indices.
+
+    Raises:
+        DatasetError: a part whose name holds no index.
+    """
+    found = []
+    for path in folder.glob("part-*.parquet"):
+        digits = path.stem.removeprefix("part-")
+        if not digits.isdecimal():
+            raise DatasetError(f"{path}: not a part of this dataset; {_REMEDY}")
+        found.append((int(digits), path))
+    return sorted(found)
+
+
+def check_part(path: Path, first: int, manifest: Manifest) -> int:
+    """How many rolls a part holds, from its footer.
+
+    Raises:
+        DatasetError: damaged, or not a part of this dataset.
+    """
+    with _opened(path, first, manifest) as file:
+        return int(file.metadata.num_rows)
+
+
+def read_part(path: Path, first: int, manifest: Manifest, columns: Sequence[str]) -> pa.Table:
+    """These columns of a part, checked against their checksums.
+
+    Raises:
+        DatasetError: damaged, or not a part of this dataset.
+    """
+    with _opened(path, first, manifest) as file:
+        return file.read(columns=list(columns), use_threads=False)
+
+
+@contextmanager
+def _opened(path: Path, first: int, manifest: Manifest) -> Iterator[parquet.ParquetFile]:
+    try:
+        with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+            kept = file.schema_arrow.metadata or {}
+            ours = (
+                file.schema_arrow.equals(SCHEMA)
+                and kept.get(_SHA_KEY) == manifest.configuration_sha256.encode()
+                and kept.get(_FIRST_KEY) == str(first).encode()
+                and first % manifest.chunk_size == 0
+                and 0 < file.metadata.num_rows <= min(manifest.chunk_size, manifest.n - first)
+            )
+            if not ours:
+                raise DatasetError(f"{path}: not a part of this dataset; {_REMEDY}")
+            yield file
+    except _UNREADABLE as error:
+        raise _damaged(path, error) from error
+
+
+_REMEDY = "delete that file and run the same `physim batch` command again"
+
+
+def _damaged(path: Path, error: Exception) -> DatasetError:
+    """The error for a part that cannot be read."""
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return DatasetError(f"{path}: damaged or cut off ({reason}); {_REMEDY}")

@@ -1,0 +1,129 @@
+"""What a batch is: the names and numbers that fix every roll of it."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from physim.errors import ConfigError
+from physim.seeding import MAX_SEED
+from physim.values import Roll
+
+if TYPE_CHECKING:
+    from physim.roll import Setup
+    from physim.world.settings import EngineSettings
+
+DEFAULT_CHUNK_SIZE = 200  # rolls a file: a few seconds of work, and few files for a million rolls
+MAX_ROLLS = 10**12
+SETTLE_MODES = ("full",)
+_CALL_S = 1 / 256  # simulated time between two looks at the pigs, whatever the time step
+_FINEST_STEP_S = 1 / 65536
+_SIZES = ("n", "chunk_size")
+
+
+class Roller(Protocol):
+    """What makes the rolls: a `physim.roll.Simulator`."""
+
+    def roll(self, seed: int, index: int) -> Roll:
+        """The roll of that seed and index, the same bits whatever was rolled before."""
+        ...
+
+
+@dataclass(frozen=True)
+class BatchPlan:
+    """A batch by name. Picklable: worker processes open it for themselves.
+
+    Attributes:
+        n: rolls, with the indices 0 to n - 1.
+        seed: 0 to 2^63 - 1.
+        model: of both pigs: a name or a path to a model folder.
+        black, pink: of one pig, in place of `model`.
+        toss: `trapdoor`, `hand` or `drop`.
+        height_mm: of release; None for the toss's own.
+        surface: of the table; None for the default.
+        time_step_s: of the engine, 1/256 s halved some times; None for the default.
+        settle: how rest is found; `full` simulates until the pigs are still.
+        chunk_size: rolls a file; the results do not depend on it. None for the folder's own, or
+            the default.
+    """
+
+    n: int
+    seed: int = 0
+    model: str = "standard"
+    black: str | None = None
+    pink: str | None = None
+    toss: str = "trapdoor"
+    height_mm: float | None = None
+    surface: str | None = None
+    time_step_s: float | None = None
+    settle: str = "full"
+    chunk_size: int | None = None
+
+    def __post_init__(self) -> None:
+        _whole("n", self.n, 1, MAX_ROLLS)
+        _whole("seed", self.seed, 0, MAX_SEED)
+        if self.chunk_size is not None:
+            _whole("chunk_size", self.chunk_size, 1, MAX_ROLLS)
+        if self.settle not in SETTLE_MODES:
+            raise ConfigError(f"settle must be {' or '.join(SETTLE_MODES)}, found {self.settle!r}")
+
+    def names(self) -> dict[str, Any]:
+        """The names and numbers as they were given, without the sizes."""
+        return {name: value for name, value in asdict(self).items() if name not in _SIZES}
+
+    def setup(self) -> Setup:
+        """Loads what the names stand for.
+
+        Raises:
+            ConfigError, ModelError: an unknown name, or a file that cannot be used.
+        """
+        from physim.roll import Setup
+
+        return Setup.named(
+            self.model,
+            black=self.black,
+            pink=self.pink,
+            toss=self.toss,
+            height_mm=self.height_mm,
+            surface=self.surface,
+            settings=engine_settings(self.time_step_s),
+        )
+
+    def configuration(self) -> dict[str, Any]:
+        """Every parameter that the rolls depend on; see `configuration.resolve`."""
+        from physim.batch.configuration import resolve
+
+        return resolve(self.seed, self.settle, self.setup())
+
+    def open(self) -> AbstractContextManager[Roller]:
+        """A simulator of its own."""
+        from physim.roll import Simulator
+
+        return Simulator(self.setup())
+
+
+def engine_settings(time_step_s: float | None) -> EngineSettings:
+    """The engine's settings with another time step; it is looked at equally often.
+
+    Raises:
+        ConfigError: not 1/256 s halved some times.
+    """
+    from physim.world.settings import EngineSettings
+
+    if time_step_s is None:
+        return EngineSettings()
+    steps = 1
+    while _CALL_S / steps > time_step_s and _CALL_S / steps > _FINEST_STEP_S:
+        steps *= 2
+    if _CALL_S / steps != time_step_s:  # exact: both are powers of two
+        raise ConfigError(
+            "the time step must be 1/256 s or that halved some times (1/512, 1/1024 ... 1/65536), "
+            f"found {time_step_s:g}"
+        )
+    return EngineSettings(time_step_s=time_step_s, steps_a_call=steps)
+
+
+def _whole(name: str, value: object, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise ConfigError(f"{name} must be a whole number from {low} to {high}, found {value!r}")

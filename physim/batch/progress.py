@@ -1,0 +1,56 @@
+"""How far a batch is: one line on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import time
+from typing import TextIO
+
+_TERMINAL_S = 0.2
+_LOG_S = 10.0
+
+
+class ProgressLine:
+    """Rolls done, rolls per second and the time left. Call it with done and total."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._terminal = stream.isatty()
+        self._began_s = self._shown_s = 0.0
+        self._first: int | None = None
+        self._width = 0
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if self._first is None:
+            self._first, self._began_s, self._shown_s = done, now, now
+            if done and done < total:
+                self._write(f"{done:,} of {total:,} rolls were there already")
+            return
+        wait_s = _TERMINAL_S if self._terminal else _LOG_S
+        if now - self._shown_s < wait_s and done < total:
+            return
+        self._shown_s = now
+        rate = (done - self._first) / max(now - self._began_s, 1e-9)
+        left = f"{_clock((total - done) / rate)} left" if rate > 0 else ""
+        self._write(f"{done:,} of {total:,} rolls, {rate:,.1f}/s, {left}")
+
+    def close(self) -> None:
+        """Ends the line that was rewritten."""
+        if self._width:
+            self._stream.write("\n")
+            self._stream.flush()
+            self._width = 0
+
+    def _write(self, text: str) -> None:
+        if self._terminal:
+            self._stream.write("\r" + text.ljust(self._width))
+            self._width = len(text)
+        else:
+            self._stream.write(text + "\n")
+        self._stream.flush()
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,90 @@
+"""Opens the dataset folder of a plan: begun anew, resumed or extended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from physim.batch import manifest as manifests
+from physim.batch.manifest import Json, Manifest, read_manifest
+from physim.batch.plan import BatchPlan
+from physim.batch.rows import Row
+from physim.batch.tally import Tally
+from physim.errors import DatasetError
+
+
+class Store(Protocol):
+    """Where finished chunks go."""
+
+    @property
+    def done(self) -> int:
+        """Rolls that need not be made."""
+        ...
+
+    def missing(self) -> Iterator[range]:
+        """The chunks still to do."""
+        ...
+
+    def add(self, chunk: range, rows: list[Row]) -> None:
+        """Keeps one chunk for good."""
+        ...
+
+
+def open_store(
+    plan: BatchPlan,
+    configuration: Json,
+    folder: Path,
+    counts_only: bool,
+    first_roll: Callable[[], Row],
+) -> Store:
+    """The store of a plan; the folder must be locked.
+
+    Args:
+        plan: what to roll. Its `chunk_size` gives way to that of the folder.
+        configuration: the plan's.
+        folder: empty, or with a dataset of the same configuration and no more rolls.
+        counts_only: keep counts in place of rolls.
+        first_roll: makes roll 0, to compare its bits before rolls are added.
+
+    Raises:
+        DatasetError: the folder holds something else, or a damaged part.
+    """
+    kind = manifests.COUNTS if counts_only else manifests.ROLLS
+    if not (folder / manifests.NAME).exists():
+        _check_empty(folder)
+        manifest = Manifest.of(plan, configuration, kind, first_roll())
+        manifest.write(folder)
+        return _open(manifest, folder)
+    there = read_manifest(folder)
+    there.check_configuration(configuration, kind, folder)
+    if plan.n < there.n:
+        raise DatasetError(
+            f"{folder}: holds a dataset of {there.n} rolls; ask for {there.n} or more, or choose "
+            "another folder"
+        )
+    manifest = replace(there, n=plan.n)
+    store = _open(manifest, folder)
+    if store.done < plan.n:
+        manifest.check_bits(first_roll(), folder)
+    if manifest != there:
+        manifest.write(folder)
+    return store
+
+
+def _open(manifest: Manifest, folder: Path) -> Store:
+    if manifest.kind == manifests.COUNTS:
+        return Tally(manifest.n, manifest.chunk_size, folder, manifest.configuration_sha256)
+    from physim.batch.parts import PartStore
+
+    return PartStore(folder, manifest)
+
+
+def _check_empty(folder: Path) -> None:
+    found = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+    if found:
+        raise DatasetError(
+            f"{folder}: not empty, and no dataset (no {manifests.NAME}, but {found[0]}); choose "
+            "another folder"
+        )

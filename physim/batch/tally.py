@@ -1,0 +1,124 @@
+"""`--counts-only`: no rolls are kept, only what they add up to, and which were counted.
+
+`counts.json` is written anew with every chunk, so memory and disk stay small.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from physim.batch.files import write_whole
+from physim.batch.manifest import Manifest
+from physim.batch.rows import Row, counts_of
+from physim.errors import DatasetError
+from physim.statistics.counts import Counts
+from physim.values import Outcome, Pose, Status
+
+NAME = "counts.json"
+_SHA_KEY = "configuration_sha256"
+
+Json = dict[str, Any]
+Spans = list[tuple[int, int]]
+
+
+class Tally:
+    """Counts of one batch, in memory or, with a folder, in a file too."""
+
+    def __init__(
+        self, n: int, chunk_size: int, folder: Path | None = None, sha256: str = ""
+    ) -> None:
+        self._n, self._step = n, chunk_size
+        self._folder, self._sha256 = folder, sha256
+        self.counts, self._done = Counts(), Spans()
+        if folder is not None and (folder / NAME).exists():
+            self.counts, self._done = _load(folder / NAME, sha256)
+
+    @property
+    def done(self) -> int:
+        """Rolls that need not be made."""
+        return self.counts.rolls
+
+    def missing(self) -> Iterator[range]:
+        """The rolls that were not counted yet, at most a chunk at a time."""
+        start = 0
+        for low, high in [*self._done, (self._n, self._n)]:
+            for first in range(start, min(low, self._n), self._step):
+                yield range(first, min(first + self._step, low, self._n))
+            start = high
+
+    def add(self, chunk: range, rows: Sequence[Row]) -> None:
+        """Counts one chunk."""
+        self.counts += counts_of(rows)
+        self._done = _merged([*self._done, (chunk.start, chunk.stop)])
+        if self._folder is not None:
+            content = {
+                _SHA_KEY: self._sha256,
+                "done": self._done,
+                "counts": counts_to_json(self.counts),
+            }
+            write_whole(self._folder / NAME, (json.dumps(content, indent=1) + "\n").encode())
+
+
+def read_tally(folder: Path, manifest: Manifest) -> Counts:
+    """The counts in a folder; zero if none were finished yet.
+
+    Raises:
+        DatasetError: damaged, or of another configuration.
+    """
+    path = folder / NAME
+    return _load(path, manifest.configuration_sha256)[0] if path.exists() else Counts()
+
+
+def _load(path: Path, sha256: str) -> tuple[Counts, Spans]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        counts = counts_from_json(data["counts"])
+        done = [(int(low), int(high)) for low, high in data["done"]]
+        whole = data[_SHA_KEY] == sha256 and counts.rolls == sum(b - a for a, b in done)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DatasetError(f"{path}: damaged ({error!r}); {_REMEDY}") from error
+    if not whole:
+        raise DatasetError(f"{path}: not the counts of this dataset; {_REMEDY}")
+    return counts, done
+
+
+_REMEDY = "delete that file and run the same `physim batch` command again"
+
+
+def _merged(spans: Spans) -> Spans:
+    merged: Spans = []
+    for low, high in sorted(spans):
+        if merged and merged[-1][1] == low:
+            merged[-1] = (merged[-1][0], high)
+        else:
+            merged.append((low, high))
+    return merged
+
+
+def counts_to_json(counts: Counts) -> Json:
+    """Counts as plain JSON values."""
+    return {
+        "rolls": counts.rolls,
+        "poses": {pose.value: count for pose, count in counts.poses.items()},
+        "rests": [[pig, rest, count] for (pig, rest), count in sorted(counts.rests.items())],
+        "outcomes": {outcome.value: count for outcome, count in counts.outcomes.items()},
+        "scores": sorted(counts.scores.items(), key=lambda item: (item[0] is not None, item[0])),
+        "statuses": {status.value: count for status, count in counts.statuses.items()},
+        "pairs": [[a.value, b.value, count] for (a, b), count in counts.pairs.items()],
+    }
+
+
+def counts_from_json(data: Json) -> Counts:
+    """What `counts_to_json` made."""
+    return Counts(
+        rolls=data["rolls"],
+        poses={Pose(name): count for name, count in data["poses"].items()},
+        rests={(pig, rest): count for pig, rest, count in data["rests"]},
+        outcomes={Outcome(name): count for name, count in data["outcomes"].items()},
+        scores=dict(data["scores"]),
+        statuses={Status(name): count for name, count in data["statuses"].items()},
+        pairs={(Pose(a), Pose(b)): count for a, b, count in data["pairs"]},
+    )

@@ -1,0 +1,86 @@
+"""`physim batch`: many rolls into a dataset folder."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from physim.cli.options import json_option, setup_options
+from physim.cli.output import clean_stdout, print_json
+from physim.errors import PhysimError
+
+INTERRUPTED = 130
+
+
+@click.command()
+@click.argument("n", metavar="N", type=click.IntRange(1, 10**12))
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="The dataset folder.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 1024),
+    metavar="W",
+    help="Worker processes. Without it, one a core. The rolls do not depend on it.",
+)
+@click.option(
+    "--chunk-size",
+    type=click.IntRange(1, 10**12),
+    metavar="C",
+    help="Rolls a file, 200 without it. A folder keeps the size that it began with.",
+)
+@click.option("--counts-only", is_flag=True, help="Keep no rolls, only what they add up to.")
+@setup_options
+@json_option
+def batch(
+    *,
+    n: int,
+    out: Path | None,
+    workers: int | None,
+    chunk_size: int | None,
+    counts_only: bool,
+    as_json: bool,
+    **names: Any,
+) -> None:
+    """Make the rolls 0 to N - 1 of a seed and keep them in a dataset folder.
+
+    Parquet files and a manifest. The same command again goes on where it was stopped; a larger N
+    extends the dataset. `physim stats DIR` counts it.
+    """
+    if out is None and not counts_only:
+        raise click.UsageError("give a dataset folder with --out DIR, or --counts-only")
+    from physim.batch.progress import ProgressLine
+
+    line = ProgressLine(sys.stderr)
+    with clean_stdout() as stdout:
+        from physim.batch.plan import BatchPlan
+        from physim.batch.run import run_batch
+
+        plan = BatchPlan(n=n, chunk_size=chunk_size, **names)
+        try:
+            result = run_batch(plan, out, workers=workers, counts_only=counts_only, progress=line)
+        except KeyboardInterrupt:
+            line.close()
+            kept = f"what was finished is kept in {out}: " if out else "nothing was kept: "
+            click.echo(f"physim: interrupted; {kept}run the same command to go on", err=True)
+            raise click.exceptions.Exit(INTERRUPTED) from None
+        except PhysimError:
+            line.close()
+            raise
+        line.close()
+        if as_json:
+            where = str(out) if out else None
+            summary: dict[str, Any] = {"out": where, "rolls": n, "new_rolls": result.new_rolls}
+            if counts_only:
+                from physim.statistics.summary import summarize
+
+                same = (plan.black or plan.model) == (plan.pink or plan.model)
+                summary["counts"] = summarize(result.counts, same_model=same)
+            print_json(summary, stdout)
+        elif counts_only:
+            from physim.statistics.text import format_stats
+
+            stdout.write(format_stats(result.counts) + "\n")
+        else:
+            stdout.write(f"{out}: {n:,} rolls, {result.new_rolls:,} of them new\n")

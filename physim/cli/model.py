@@ -1,0 +1,124 @@
+"""`physim model`: the pig models that there are, and what physics knows of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from physim.cli.options import json_option
+from physim.cli.output import clean_stdout, print_json
+
+if TYPE_CHECKING:
+    from physim.pigs.model import LoadedModel
+    from physim.rests import RestTable
+
+
+@click.group()
+def model() -> None:
+    """Pig models: list, show, build."""
+
+
+@model.command("list")
+@json_option
+def list_models(as_json: bool) -> None:
+    """List the models that come with physim."""
+    with clean_stdout() as stdout:
+        from physim.pigs.library import model_names
+
+        names = list(model_names())
+        if as_json:
+            print_json(names, stdout)
+        else:
+            stdout.write("".join(f"{name}\n" for name in names))
+
+
+@model.command()
+@click.argument("name", metavar="NAME|FOLDER")
+@json_option
+def show(name: str, as_json: bool) -> None:
+    """Show a model's size, mass, inertia, friction and stable rests."""
+    with clean_stdout() as stdout:
+        from physim.pigs.library import load_all
+        from physim.rests import RestTable
+
+        loaded = load_all(name)
+        shown = model_to_json(loaded, RestTable.of(loaded.model))
+        if as_json:
+            print_json(shown, stdout)
+        else:
+            stdout.write(model_text(shown) + "\n")
+
+
+@model.command()
+@click.argument("folder", metavar="NAME|FOLDER")
+def build(folder: str) -> None:
+    """Make the mesh files of a sculpted model anew from its YAML."""
+    with clean_stdout() as stdout:
+        from physim.pigs.library import build_model
+
+        built = build_model(folder)
+        stdout.write(f"{built.settings.mesh}\n{built.settings.parts}\n")
+
+
+def model_to_json(loaded: LoadedModel, rests: RestTable) -> dict[str, Any]:
+    """A model as plain values, lengths in mm, masses in g."""
+    pig, mass = loaded.model, loaded.mass
+    corners = pig.vertices_m
+    size_m = corners.max(axis=0) - corners.min(axis=0)
+    return {
+        "name": pig.name,
+        "size_mm": [1e3 * float(length) for length in size_m],
+        "mass_g": 1e3 * mass.mass_kg,
+        "volume_mm3": 1e9 * mass.volume_m3,
+        "center_of_mass_mm": [1e3 * float(c) for c in mass.center_of_mass_m],
+        "inertia_g_mm2": [[1e9 * float(c) for c in row] for row in pig.inertia_kg_m2],
+        "parts": len(pig.parts),
+        "dot_side": pig.dot_side,
+        "lateral_friction": pig.lateral_friction,
+        "restitution": pig.restitution,
+        "rolling_friction": pig.rolling_friction,
+        "spinning_friction": pig.spinning_friction,
+        "stable": [
+            {
+                "rest": named.rest.index,
+                "pose": named.pose.value,
+                "probability": named.rest.probability,
+                "margin": float(named.margin),
+                "height_mm": 1e3 * named.rest.height_m,
+                "supports": list(dict.fromkeys(named.rest.supports)),
+            }
+            for named in rests.rests
+        ],
+    }
+
+
+def model_text(shown: dict[str, Any]) -> str:
+    """What `model_to_json` gives, as a text of 80 columns or a little more."""
+    size = " x ".join(f"{length:.1f}" for length in shown["size_mm"])
+    center = ", ".join(f"{c:.2f}" for c in shown["center_of_mass_mm"])
+    lines = [
+        f"{shown['name']}: {size} mm, {shown['parts']} convex parts, dot on the "
+        f"{shown['dot_side']} flank",
+        f"mass {shown['mass_g']:.3f} g, volume {shown['volume_mm3']:.0f} mm3",
+        f"centre of mass ({center}) mm in the mesh's frame",
+        "inertia about it, in the pig frame (g mm2):",
+        *("  " + " ".join(f"{value:10.2f}" for value in row) for row in shown["inertia_g_mm2"]),
+        *(
+            f"{name.replace('_', ' ')} {shown[name]:g}"
+            for name in (
+                "lateral_friction",
+                "restitution",
+                "rolling_friction",
+                "spinning_friction",
+            )
+        ),
+        "stable rests, from random orientations without speed:",
+        f"{'rest':>4}  {'pose':16}{'probability':>11}{'height mm':>11}  supports",
+    ]
+    for rest in shown["stable"]:
+        lines.append(
+            f"{rest['rest']:>4}  {rest['pose']:16}{rest['probability']:>11.4f}"
+            f"{rest['height_mm']:>11.2f}  {', '.join(rest['supports'])}"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,100 @@
+"""`physim roll`: some rolls, printed one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from physim.cli.options import SEED, json_option, setup_options
+from physim.cli.output import clean_stdout, print_json
+from physim.seeding import MAX_SEED
+
+if TYPE_CHECKING:
+    from physim.values import Contact, PigResult, Roll
+
+
+@click.command()
+@click.option(
+    "-n", "count", type=click.IntRange(min=1), default=1, show_default=True, help="How many."
+)
+@click.option(
+    "--index", type=SEED, default=0, show_default=True, help="Index of the first roll of the seed."
+)
+@setup_options
+@json_option
+def roll(count: int, index: int, as_json: bool, **names: Any) -> None:
+    """Roll the two pigs.
+
+    Seed and index fix a roll; `-n 3 --index 5` makes the rolls 5, 6 and 7 of the seed.
+    """
+    if index + count - 1 > MAX_SEED:
+        raise click.BadParameter(f"the last index must not exceed {MAX_SEED}", param_hint="-n")
+    with clean_stdout() as stdout:
+        from physim.batch.plan import BatchPlan
+
+        plan = BatchPlan(n=1, **names)
+        with plan.open() as simulator:
+            for which in range(index, index + count):
+                result = simulator.roll(plan.seed, which)
+                if as_json:
+                    print_json(roll_to_json(result), stdout, indent=None)
+                else:
+                    stdout.write(roll_text(result) + "\n")
+                    stdout.flush()
+
+
+def roll_to_json(roll: Roll) -> dict[str, Any]:
+    """A roll with the public names; floats keep every bit."""
+    return {
+        "seed": roll.seed,
+        "index": roll.index,
+        "status": roll.status.value,
+        "outcome": roll.outcome.value,
+        "score": roll.score,
+        "touching": roll.touching,
+        "ended": roll.ended.value,
+        "pigs": [_pig_to_json(pig) for pig in roll.pigs],
+        "time_s": float(roll.time_s),
+    }
+
+
+def roll_text(roll: Roll) -> str:
+    """A roll in two lines: what it is worth, and how the pigs lie."""
+    points = "no points" if roll.score is None else f"{roll.score} points"
+    pigs = "; ".join(_pig_text(pig) for pig in roll.pigs)
+    return f"roll {roll.index}: {roll.outcome.value}, {points} ({roll.time_s:.2f} s)\n  {pigs}"
+
+
+def _pig_text(pig: PigResult) -> str:
+    parts = ", ".join(_contact_text(contact) for contact in pig.contacts) or "nothing"
+    return f"{pig.name} {pig.pose.value} (margin {pig.margin:.2f}, on {parts})"
+
+
+def _contact_text(contact: Contact) -> str:
+    return (
+        f"{contact.part} at {contact.other}'s {contact.other_part}"
+        if (contact.other_part)
+        else contact.part
+    )
+
+
+def _pig_to_json(pig: PigResult) -> dict[str, Any]:
+    return {
+        "name": pig.name,
+        "pose": pig.pose.value,
+        "rest": pig.rest,
+        "margin": float(pig.margin),
+        "contacts": [
+            {
+                "part": contact.part,
+                "other": contact.other,
+                "other_part": contact.other_part,
+                "gap_m": float(contact.gap_m),
+                "position_m": [float(c) for c in contact.position_m],
+            }
+            for contact in pig.contacts
+        ],
+        "position_m": [float(c) for c in pig.position_m],
+        "quat_xyzw": [float(c) for c in pig.quat_xyzw],
+    }

@@ -1,0 +1,79 @@
+"""`physim stats`: what a dataset adds up to, alone or beside a table of real rolls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from physim.cli.options import json_option
+from physim.cli.output import clean_stdout, print_json
+
+if TYPE_CHECKING:
+    from physim.statistics.compare import Comparison
+    from physim.statistics.counts import Counts
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--against",
+    metavar="TABLE|DIR",
+    help="A table of real rolls (kern2006, kern2006_pairs), or another dataset.",
+)
+@json_option
+def stats(folder: Path, against: str | None, as_json: bool) -> None:
+    """Count the rolls of the dataset in DIR.
+
+    Frequencies have exact 95 % intervals. With --against, the distance to a table of real rolls,
+    or to another dataset's poses, and whether chance explains it.
+    """
+    from physim.batch.manifest import read_manifest
+    from physim.batch.read import read_counts
+    from physim.statistics.summary import summarize
+    from physim.statistics.text import format_stats
+
+    manifest = read_manifest(folder)
+    comparison = None
+    counts = read_counts(folder)
+    if counts.rolls < manifest.n:
+        click.echo(
+            f"physim: {folder} holds {counts.rolls} of {manifest.n} rolls; run its "
+            "`physim batch` command again for the others",
+            err=True,
+        )
+    if against is not None:
+        comparison = compare_with(counts, against, manifest.seed)
+    with clean_stdout() as stdout:
+        if as_json:
+            print_json(summarize(counts, comparison, same_model=manifest.same_model), stdout)
+            return
+        stdout.write(format_stats(counts, comparison) + "\n")
+        if comparison is not None:
+            from physim.statistics.tables import table_folder, table_names
+
+            if against in table_names():
+                stdout.write(f"  the table: {table_folder() / against}.yaml\n")
+
+
+def compare_with(counts: Counts, against: str, seed: int) -> Comparison:
+    """The counts beside a table; where cells are thin, p comes from tables drawn with `seed`.
+
+    Args:
+        counts: of the dataset.
+        against: name of a reference table, or the folder of another dataset.
+        seed: of the drawn tables.
+    """
+    import numpy as np
+
+    from physim.batch.read import read_counts
+    from physim.statistics.compare import compare
+    from physim.statistics.tables import load_table, table_names, table_of
+
+    is_dataset = against not in table_names() and Path(against).is_dir()
+    table = table_of(read_counts(Path(against)), against) if is_dataset else load_table(against)
+    comparison = compare(counts, table)
+    if comparison.test is not None and comparison.test.smallest_expected < 5:
+        return compare(counts, table, rng=np.random.default_rng(seed))
+    return comparison

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from physim.cli.main import main
+from physim.statistics.counts import Counts
+
+MAIN = "from physim.cli.main import main; main()"
+ROLL_KEYS = [
+    "seed",
+    "index",
+    "status",
+    "outcome",
+    "score",
+    "touching",
+    "ended",
+    "pigs",
+    "time_s",
+]
+PIG_KEYS = ["name", "pose", "rest", "margin", "contacts", "position_m", "quat_xyzw"]
+CONTACT_KEYS = ["part", "other", "other_part", "gap_m", "position_m"]
+
+
+def physim(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", MAIN, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def complaint(capfd: pytest.CaptureFixture[str], *arguments: object) -> str:
+    """The one line on stderr of a command that must fail, run in this process."""
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    out, err = capfd.readouterr()
+    assert (stop.value.code, out) == (2, ""), err
+    (line,) = err.splitlines()
+    assert line.startswith("physim: ")
+    return line
+
+
+def json_of(capfd: pytest.CaptureFixture[str], *arguments: object) -> object:
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    assert stop.value.code == 0
+    return json.loads(capfd.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("fly",), "No such command 'fly'"),
+        (("roll", "--fly"), "No such option"),
+        (("roll", "-n", 0), "x>=1"),
+        (("roll", "--seed", -1), "0<=x<=9223372036854775807"),
+        (("roll", "--seed", 2**63), "0<=x<=9223372036854775807"),
+        (("roll", "--seed", 1.5), "not a valid integer"),
+        (("roll", "--index", -1), "0<=x<="),
+        (("roll", "-n", 2, "--index", 2**63 - 1), "the last index"),
+        (("roll", "--height-mm", "nan"), "1 to 3000"),
+        (("roll", "--height-mm", "inf"), "1 to 3000"),
+        (("roll", "--height-mm", -5), "between 1 and 3000 mm"),
+        (("roll", "--height-mm", "high"), "1 to 3000"),
+        (("roll", "--time-step-s", "1/0"), "1/2048"),
+        (("roll", "--time-step-s", "1/1000"), "1/256"),
+        (("roll", "--toss", "trapdor"), "did you mean `trapdoor`"),
+        (("roll", "--surface", "mud"), "unknown surface `mud`"),
+        (("roll", "--model", "pigeon"), "pigeon"),
+        (("roll", "--settle", "slow"), "full"),
+        (("batch", 5), "--out DIR"),
+        (("batch", 0, "--out", "d"), "1<=x<="),
+        (("batch", -5, "--out", "d"), "1 or more"),
+        (("batch", 5, "--out", "d", "--workers", 0), "1<=x<="),
+        (("batch", 5, "--out", "d", "--chunk-size", 0), "1<=x<="),
+        (("batch", 5, "--out", "/dev/null/d"), "cannot be used as a dataset folder"),
+        (("stats", "/nothing/there"), "no dataset there"),
+        (("score", "trotter", "snoutr"), "did you mean `snouter`"),
+        (("score", "trotter"), "Missing argument"),
+        (("model", "show", "pigeon"), "pigeon"),
+    ],
+)
+def test_bad_input_gets_one_line_and_code_2(
+    capfd: pytest.CaptureFixture[str], arguments: tuple[object, ...], says: str
+) -> None:
+    assert says in complaint(capfd, *arguments)
+
+
+def test_help_and_version() -> None:
+    for arguments in ((), ("--help",), ("roll", "--help"), ("batch", "--help"), ("model", "-h")):
+        run = physim(*arguments)
+        assert (run.returncode, run.stderr) == (0, "") and "Usage: physim" in run.stdout
+    assert physim("--version").stdout == "physim, version 0.1.0\n"
+
+
+def test_score(capfd: pytest.CaptureFixture[str]) -> None:
+    assert json_of(capfd, "score", "trotter", "snouter", "--json") == {
+        "outcome": "mixed_combo",
+        "score": 15,
+    }
+    touching = json_of(capfd, "score", "other", "trotter", "--touching", "--json")
+    assert touching == {"outcome": "oinker", "score": 0}
+    assert physim("score", "other", "trotter").stdout == "ambiguous: no points\n"
+
+
+def test_rolls_as_json_lines_have_the_public_names() -> None:
+    run = physim("roll", "-n", 3, "--seed", 4, "--index", 7, "--json")
+    assert (run.returncode, run.stderr) == (0, "")
+    rolls = [json.loads(line) for line in run.stdout.splitlines()]
+    assert [roll["index"] for roll in rolls] == [7, 8, 9]
+    for roll in rolls:
+        assert list(roll) == ROLL_KEYS and roll["seed"] == 4
+        assert [pig["name"] for pig in roll["pigs"]] == ["black", "pink"]
+        for pig in roll["pigs"]:
+            assert list(pig) == PIG_KEYS and pig["contacts"]
+            assert all(list(contact) == CONTACT_KEYS for contact in pig["contacts"])
+    assert Counts.from_rows(rolls).rolls == 3
+    alone = physim("roll", "--seed", 4, "--index", 9, "--json")
+    assert alone.stdout == run.stdout.splitlines(keepends=True)[2]
+
+
+def test_a_roll_as_text_is_two_lines() -> None:
+    run = physim("roll", "-n", 2)
+    assert run.stderr == "" and len(run.stdout.splitlines()) == 4
+    assert run.stdout.startswith("roll 0: ") and "margin" in run.stdout
+
+
+def test_head_is_quiet() -> None:
+    rolls = f'"{sys.executable}" -c "{MAIN}" roll -n 300 --toss drop'
+    command = rolls + " | head -n 1; echo ${PIPESTATUS[0]}"
+    run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert run.stderr == "" and run.stdout.splitlines()[1] == "0"
+
+
+def test_a_full_stdout_is_one_message() -> None:
+    with Path("/dev/full").open("w") as full:
+        run = subprocess.run(
+            [sys.executable, "-c", MAIN, "roll"], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert (run.returncode, run.stderr) == (2, b"physim: No space left on device\n")
+
+
+def test_a_batch_and_its_statistics(tmp_path: Path) -> None:
+    folder = tmp_path / "d"
+    made = physim("batch", 12, "--out", folder, "--workers", 2, "--chunk-size", 5, "--json")
+    assert json.loads(made.stdout) == {"out": str(folder), "rolls": 12, "new_rolls": 12}
+    again = physim("batch", 12, "--out", folder)
+    assert again.stdout == f"{folder}: 12 rolls, 0 of them new\n"
+    other = physim("batch", 12, "--out", folder, "--height-mm", 60)
+    assert (other.returncode, other.stdout) == (2, "")
+    assert "toss.heights_m: [0.127, 0.203] there, [0.06] here" in other.stderr
+    stats = json.loads(physim("stats", folder, "--against", "kern2006", "--json").stdout)
+    assert stats["rolls"] == 12 and stats["against"]["name"] == "kern2006"
+    rolls = physim("roll", "-n", 12, "--json").stdout.splitlines()
+    outcomes = Counts.from_rows(map(json.loads, rolls)).outcomes
+    assert {name: cell["count"] for name, cell in stats["outcomes"].items()} == {
+        outcome.value: count for outcome, count in outcomes.items()
+    }
+    (folder / "part-00000005.parquet").unlink()
+    partial = physim("stats", folder)
+    assert "holds 7 of 12 rolls" in partial.stderr and partial.returncode == 0
+    assert "unknown table `kern`" in physim("stats", folder, "--against", "kern").stderr
+
+
+def test_models(capfd: pytest.CaptureFixture[str]) -> None:
+    names = json_of(capfd, "model", "list", "--json")
+    assert isinstance(names, list) and "standard" in names
+    shown = json_of(capfd, "model", "show", "standard", "--json")
+    assert isinstance(shown, dict)
+    assert 0.99 < sum(rest["probability"] for rest in shown["stable"]) < 1.01
+    assert shown["mass_g"] > 0 and len(shown["size_mm"]) == 3
+    assert "stable rests" in physim("model", "show", "standard").stdout
+
+
+def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
+    folder = tmp_path / "d"
+    command = [sys.executable, "-c", MAIN, "batch", "5000", "--out", str(folder), "--workers", "2"]
+    with subprocess.Popen(
+        [*command, "--chunk-size", "2"], stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as run:
+        while not list(folder.glob("*.parquet")):
+            time.sleep(0.05)
+            assert run.poll() is None
+        os.killpg(run.pid, signal.SIGINT)
+        _, err = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert err == (
+        f"physim: interrupted; what was finished is kept in {folder}: run the same command to go "
+        "on\n"
+    )
