@@ -15,7 +15,7 @@ import numpy as np
 from physim.pigs.stable import StableRest, model_rests
 from physim.poses.classify import classify
 from physim.rotations import conjugate, from_axis_angle, from_matrix, rotate
-from physim.values import FloatArray, PigModel, Pose, RigidState
+from physim.values import Basin, FloatArray, PigModel, Pose, PoseReading, RigidState
 
 DOWN = np.array([0.0, 0.0, -1.0])
 MATCH_DEG = 6.0  # a pig whose down direction is farther from a rest's is in none
@@ -27,13 +27,19 @@ class NamedRest:
 
     Attributes:
         rest: the quasi-static rest.
-        pose: what the rules call it.
-        margin: of the classifier there.
+        reading: the classifier's, for a pig that lies exactly so.
     """
 
     rest: StableRest
-    pose: Pose
-    margin: float
+    reading: PoseReading
+
+    @property
+    def pose(self) -> Pose:
+        return self.reading.pose
+
+    @property
+    def margin(self) -> float:
+        return self.reading.margin
 
 
 @dataclass(frozen=True)
@@ -45,11 +51,16 @@ class RestTable:
     @classmethod
     def of(cls, model: PigModel) -> RestTable:
         """The table of a model."""
-        named = []
-        for rest in model_rests(model):
-            reading = classify(model, lying(rest))
-            named.append(NamedRest(rest, reading.pose, reading.margin))
-        return cls(tuple(named))
+        return cls(
+            tuple(NamedRest(rest, classify(model, lying(rest))) for rest in model_rests(model))
+        )
+
+    def basins(self) -> tuple[Basin, ...]:
+        """What energy needs to know of the rests, in the same order."""
+        return tuple(
+            Basin(named.rest.down, named.rest.height_m, named.rest.barrier_m)
+            for named in self.rests
+        )
 
     def nearest(self, quat_xyzw: FloatArray) -> int | None:
         """Index of the rest in which a pig so turned lies, or None."""

@@ -33,9 +33,12 @@ from physim.values import (
 )
 from physim.world.body import Body
 from physim.world.bullet import Engine
+from physim.world.certain import Certificate
 from physim.world.scene import table as table_named
 from physim.world.settings import EngineSettings
 from physim.world.settle import Observer, RestCriterion, settle
+
+FULL, FAST = "full", "fast"
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class Setup:
         table: what they land on.
         settings: of the engine.
         criterion: when a pig is at rest.
+        settle: "full" simulates to rest; "fast" stops once the outcome is certain.
     """
 
     black: PigModel
@@ -56,6 +60,7 @@ class Setup:
     table: Table
     settings: EngineSettings = field(default_factory=EngineSettings)
     criterion: RestCriterion = field(default_factory=RestCriterion)
+    settle: str = FULL
 
     @classmethod
     def named(
@@ -68,6 +73,7 @@ class Setup:
         height_mm: float | None = None,
         surface: str | None = None,
         settings: EngineSettings | None = None,
+        settle: str = FULL,
     ) -> Setup:
         """A setup from the names that the command line uses.
 
@@ -79,6 +85,7 @@ class Setup:
             height_mm: of release; None for the toss's own.
             surface: of the table; None for the default.
             settings: of the engine; None for the default.
+            settle: "full" or "fast".
 
         Raises:
             ConfigError, ModelError: an unknown name, or a file that cannot be used.
@@ -93,6 +100,7 @@ class Setup:
             toss_named(toss, height_mm),
             table_named(surface),
             settings or EngineSettings(),
+            settle=settle,
         )
 
     @property
@@ -107,12 +115,16 @@ class Simulator:
         self.setup = setup
         self._engine: Engine | None = None
         self._rests: tuple[RestTable, RestTable] | None = None
+        self._certificate: Certificate | None = None
 
     def __enter__(self) -> Simulator:
         black, pink = self.setup.pigs
         bodies = (Body.of(black), Body.of(pink))
         of_black = RestTable.of(black)
         self._rests = (of_black, of_black if pink is black else RestTable.of(pink))
+        if self.setup.settle == FAST:
+            basins = (self._rests[0].basins(), self._rests[1].basins())
+            self._certificate = Certificate(bodies, basins, self.setup.table)
         self._engine = Engine(bodies, self.setup.table, self.setup.settings).__enter__()
         return self
 
@@ -146,7 +158,7 @@ class Simulator:
         """Physics alone: from a release to rest."""
         if self._engine is None:
             raise RuntimeError("a Simulator is opened by `with Simulator(setup) as simulator:`")
-        return settle(self._engine, toss, self.setup.criterion, observe)
+        return settle(self._engine, toss, self.setup.criterion, observe, self._certificate)
 
     def judge(self, seed: int, index: int, rest: Rest) -> Roll:
         """Names and scores what physics left on the table."""
@@ -164,21 +176,26 @@ def judge(
 ) -> Roll:
     """Rest -> contacts -> poses -> outcome -> score."""
     between = pig_contacts(models, rest.pigs, PIG_NAMES)
+    kept = rest.basins or (None, None)
     pigs = []
-    for name, model, state, rests, touching in zip(
-        PIG_NAMES, models, rest.pigs, tables, between, strict=True
+    for name, model, state, table, touching, basin in zip(
+        PIG_NAMES, models, rest.pigs, tables, between, kept, strict=True
     ):
         # What fell past the edge is below the table's plane, where gaps mean nothing.
-        fallen = state.position_m[2] < 0.0
-        reading = PoseReading(Pose.OTHER, 1.0) if fallen else classify(model, state)
-        on_table = () if fallen else table_contacts(model, state)
+        fallen = bool(state.position_m[2] < 0.0)
+        if basin is not None:
+            reading, where = table.rests[basin].reading, basin
+        elif fallen:
+            reading, where = PoseReading(Pose.OTHER, 1.0), None
+        else:
+            reading, where = classify(model, state), table.nearest(state.quat_xyzw)
         pigs.append(
             PigResult(
                 name=name,
                 pose=reading.pose,
-                rest=None if fallen else rests.nearest(state.quat_xyzw),
+                rest=where,
                 margin=reading.margin,
-                contacts=on_table + touching,
+                contacts=(() if fallen else table_contacts(model, state)) + touching,
                 position_m=state.position_m,
                 quat_xyzw=state.quat_xyzw,
             )

@@ -212,6 +212,21 @@ class Contact:
 
 
 @dataclass(frozen=True)
+class Basin:
+    """A way to lie on a flat table, as far as energy decides whether a pig stays in it.
+
+    Attributes:
+        down: (3,) unit vector that points down at rest, pig frame.
+        height_m: of the centre of mass at rest [m].
+        barrier_m: of the centre of mass at the lowest pass to another rest [m].
+    """
+
+    down: FloatArray
+    height_m: float
+    barrier_m: float
+
+
+@dataclass(frozen=True)
 class Rest:
     """How the world left the two pigs.
 
@@ -221,6 +236,7 @@ class Rest:
         time_s: simulated time since release [s].
         pigs: final states, black then pink.
         steps: engine steps taken.
+        basins: where `ended` is `certain`: index of the basin each pig cannot leave.
     """
 
     status: Status
@@ -228,6 +244,7 @@ class Rest:
     time_s: float
     pigs: tuple[RigidState, RigidState]
     steps: int = 0
+    basins: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 DEFAULT_CHUNK_SIZE = 200  # rolls a file: a few seconds of work, and few files for a million rolls
 MAX_ROLLS = 10**12
-SETTLE_MODES = ("full",)
+SETTLE_MODES = ("full", "fast")
 _CALL_S = 1 / 256  # simulated time between two looks at the pigs, whatever the time step
 _FINEST_STEP_S = 1 / 65536
 _SIZES = ("n", "chunk_size")
@@ -43,7 +43,7 @@ class BatchPlan:
         height_mm: of release; None for the toss's own.
         surface: of the table; None for the default.
         time_step_s: of the engine, 1/256 s halved some times; None for the default.
-        settle: how rest is found; `full` simulates until the pigs are still.
+        settle: `full` simulates until the pigs are still, `fast` until the outcome is certain.
         chunk_size: rolls a file; the results do not depend on it. None for the folder's own, or
             the default.
     """
@@ -88,6 +88,7 @@ class BatchPlan:
             height_mm=self.height_mm,
             surface=self.surface,
             settings=engine_settings(self.time_step_s),
+            settle=self.settle,
         )
 
     def configuration(self) -> dict[str, Any]:

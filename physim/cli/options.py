@@ -68,10 +68,10 @@ _SETUP_OPTIONS = (
     ),
     click.option(
         "--settle",
-        type=click.Choice(["full"]),
+        type=click.Choice(["full", "fast"]),
         default="full",
         show_default=True,
-        help="Simulate until both pigs are still.",
+        help="Simulate until both pigs are still, or until the outcome is certain.",
     ),
 )
 

@@ -89,7 +89,8 @@ def snout_lean(shape: PigShape, points: FloatArray) -> FloatArray:
 def ears(shape: PigShape, points: FloatArray) -> FloatArray:
     """Both ears [mm]: (n, 3) -> (n,)."""
     left, right = (
-        sdf.flap(points, ear_corners(shape, side), shape.ear_thickness_mm, EAR_TIP) for side in (1, -1)
+        sdf.flap(points, ear_corners(shape, side), shape.ear_thickness_mm, EAR_TIP)
+        for side in (1, -1)
     )
     return np.minimum(left, right)
 

@@ -53,8 +53,7 @@ def disc_ended_cone(
 
 
 def flap(points: FloatArray, corners: FloatArray, thickness: float, tip: float) -> FloatArray:
-    """A triangle (3, 3) with round edges, `thickness` at its first side, `tip` times it at the tip.
-    """
+    """A triangle (3, 3) with round edges, `thickness` at its first side, `tip` times it at the tip."""
     normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
     normal = normal / np.sqrt(normal @ normal)
     inside = np.ones(len(points), dtype=bool)

@@ -25,6 +25,7 @@ from physim.rotations import rotate
 from physim.values import Ended, FloatArray, Rest, RigidState, Status, Toss
 from physim.world.body import Body
 from physim.world.bullet import Engine
+from physim.world.certain import Certificate
 from physim.world.flight import GRAVITY_M_S2, first_contact, in_step
 
 TOUCH_M = 1e-4  # pigs this near to each other may lean on each other
@@ -56,6 +57,7 @@ def settle(
     toss: Toss,
     criterion: RestCriterion | None = None,
     observe: Observer | None = None,
+    certificate: Certificate | None = None,
 ) -> Rest:
     """Simulates one roll from release until both pigs are at rest.
 
@@ -65,6 +67,8 @@ def settle(
         criterion: when pigs are at rest; the default if None.
         observe: called with the time since release [s] and both states
             (principal frame) at contact and after each `engine.advance`.
+        certificate: ends the roll once the outcome is certain; None waits for rest. It
+            changes when a roll stops and nothing else.
     """
     rule = criterion or RestCriterion()
     bodies = engine.bodies
@@ -74,7 +78,7 @@ def settle(
     if observe:
         observe(flight_s, states)
     watch = _Watch(engine, rule)
-    status, calls = Status.UNSETTLED, 0
+    status, calls, kept = Status.UNSETTLED, 0, None
     while calls * engine.call_s < rule.cap_s:
         engine.advance()
         calls += 1
@@ -87,13 +91,20 @@ def settle(
         if watch.at_rest(elapsed_s):
             status = Status.OK
             break
+        if certificate and not engine.at_edge:
+            if certificate.worth_asking(engine.least_energies_m()):
+                kept = certificate.basins(engine.states())
+            if kept is not None:
+                status = Status.OK
+                break
     states = engine.states()
     return Rest(
         status=status,
-        ended=Ended.REST,
+        ended=Ended.REST if kept is None else Ended.CERTAIN,
         time_s=flight_s + calls * engine.call_s,
         pigs=(bodies[0].leave(states[0]), bodies[1].leave(states[1])),
         steps=calls * engine.settings.steps_a_call,
+        basins=kept,
     )
 
 
