@@ -14,7 +14,7 @@ from physim.values import FloatArray
 # Fillets [mm]. Body widths are large, because the body's collision parts follow the blended
 # surface; where a limb meets the body the parts do not, so those stay small.
 TRUNK_BLEND, HEAD_BLEND, SNOUT_BLEND = 8.0, 4.0, 1.5
-EAR_BLEND, LEG_BLEND, TAIL_BLEND = 0.4, 0.6, 0.4
+EAR_BLEND, LEG_BLEND, TAIL_BLEND = 0.4, 0.3, 0.3
 EAR_TIP = 0.6  # thickness of an ear at its tip, relative to the root
 SNOUT_EDGE_MM = 0.5
 SNOUT_TAPER = 1.6  # radius in the middle of the head, relative to the disc
@@ -43,15 +43,22 @@ def leg(shape: PigShape, name: str) -> Leg:
 
 
 def ear_corners(shape: PigShape, side: int) -> FloatArray:
-    """(3, 3) root front, root back and tip of an ear [mm]; `side` is 1 left, -1 right."""
+    """(4, 3) root back, root front, tip front and tip back of an ear [mm].
+
+    Args:
+        shape: the parameters.
+        side: 1 left, -1 right; the right ear's corners come in the opposite order.
+    """
     turn = math.radians(shape.ear_turn_deg)
-    half = 0.5 * shape.ear_root_width_mm * np.array([math.cos(turn), 0.0, math.sin(turn)])
+    along = 0.5 * np.array([math.cos(turn), 0.0, math.sin(turn)])
     root = np.array([shape.ear_root_x_mm, shape.ear_root_y_mm, shape.ear_root_z_mm])
     tip = np.array([shape.ear_tip_x_mm, shape.ear_tip_y_mm, shape.ear_tip_z_mm])
     if side > 0:
         tip += [shape.left_ear_forward_mm, shape.left_ear_out_mm, shape.left_ear_up_mm]
-    corners = np.stack([root - half, root + half, tip]) * np.array([1.0, side, 1.0])
-    return np.asarray(corners if side > 0 else corners[[1, 0, 2]])
+    root_half, tip_half = shape.ear_root_width_mm * along, shape.ear_tip_width_mm * along
+    corners = np.stack([root - root_half, root + root_half, tip + tip_half, tip - tip_half])
+    corners = corners * np.array([1.0, side, 1.0])
+    return np.asarray(corners if side > 0 else corners[[1, 0, 3, 2]])
 
 
 def core(shape: PigShape, points: FloatArray) -> FloatArray:

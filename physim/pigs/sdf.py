@@ -53,13 +53,20 @@ def disc_ended_cone(
 
 
 def flap(points: FloatArray, corners: FloatArray, thickness: float, tip: float) -> FloatArray:
-    """A triangle (3, 3) with round edges, `thickness` at its first side, `tip` times it at the tip."""
+    """A flat convex plate with round edges that thins out.
+
+    Args:
+        points: (n, 3).
+        corners: (4, 3) in one plane; the first two are the root, the others the tip.
+        thickness: at the root.
+        tip: thickness at the tip, relative to the root.
+    """
     normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
     normal = normal / np.sqrt(normal @ normal)
     inside = np.ones(len(points), dtype=bool)
     nearest = np.full(len(points), np.inf)
-    for i in range(3):
-        start, edge = corners[i], corners[(i + 1) % 3] - corners[i]
+    for i in range(4):
+        start, edge = corners[i], corners[(i + 1) % 4] - corners[i]
         relative = points - start
         t = np.clip(relative @ edge / float(edge @ edge), 0.0, 1.0)
         away = relative - t[:, None] * edge
@@ -67,7 +74,7 @@ def flap(points: FloatArray, corners: FloatArray, thickness: float, tip: float) 
         inside &= relative @ np.cross(normal, edge) >= 0
     height = (points - corners[0]) @ normal
     root = 0.5 * (corners[0] + corners[1])
-    axis = corners[2] - root
+    axis = 0.5 * (corners[2] + corners[3]) - root
     outward = np.clip((points - root) @ axis / float(axis @ axis), 0.0, 1.0)
     half = 0.5 * thickness * (1.0 - (1.0 - tip) * outward)
     return np.asarray(np.sqrt(np.where(inside, height**2, nearest)) - half)

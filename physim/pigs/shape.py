@@ -34,9 +34,10 @@ class PigShape:
             one is its mirror image).
         ear_root_width_mm: length of the root.
         ear_turn_deg: turn of the root about the y axis; 0 lies along x, 90 upright.
-        ear_tip_x_mm, ear_tip_y_mm, ear_tip_z_mm: the tip.
-        left_ear_forward_mm, left_ear_out_mm, left_ear_up_mm: how the left tip differs from the right
-            one's mirror image; the toy's ears are not quite alike.
+        ear_tip_x_mm, ear_tip_y_mm, ear_tip_z_mm: middle of the blunt tip.
+        ear_tip_width_mm: length of the tip's edge.
+        left_ear_forward_mm, left_ear_out_mm, left_ear_up_mm: how the left tip differs from the
+            right one's mirror image (an assumption: it makes the leaning jowler one-sided).
         ear_thickness_mm: of the flap.
         foot_radius_mm: of a sole.
         hip_radius_mm: of a leg where it enters the body.
@@ -76,6 +77,7 @@ class PigShape:
     ear_tip_x_mm: float = 9.0
     ear_tip_y_mm: float = 11.0
     ear_tip_z_mm: float = 17.0
+    ear_tip_width_mm: float = 2.5
     left_ear_forward_mm: float = 0.0
     left_ear_out_mm: float = 0.0
     left_ear_up_mm: float = 0.0

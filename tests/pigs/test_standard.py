@@ -40,7 +40,7 @@ def pose_of(rest: pigs.StableRest) -> str:
         {"snout", "right_ear", "front_right_foot"},
     ):
         return "leaning_jowler"
-    if rest.down[2] > COS_60:
+    if rest.down[2] > max(COS_60, abs(rest.down[1])):
         return "razorback"
     if rest.down[1] > COS_60:
         return "side_dot_up"
@@ -162,8 +162,9 @@ def test_parts_and_picture_agree_to_one_percent_of_the_length(standard) -> None:
     to_picture = cKDTree(picture).query(union)[0]
     to_union = cKDTree(union).query(picture[::4])[0]
     # The worst spots are creases a few tenths of a millimetre wide where limbs meet the body.
-    assert np.quantile(to_picture, 0.99) < limit
-    assert np.quantile(to_union, 0.99) < limit
+    for distance in (to_picture, to_union):
+        assert np.quantile(distance, 0.99) < limit
+        assert distance.max() < 1.5 * limit
     inside = np.max(
         [-(h.equations[:, :3] @ picture[::20].T + h.equations[:, 3:]).max(axis=0) for h in hulls],
         axis=0,
