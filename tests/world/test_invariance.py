@@ -228,11 +228,11 @@ def test_frequencies_are_those_of_the_mirror_image(
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_another_centre_of_mass_is_rejected(standard: PigModel, plain: Counter[Pose]) -> None:
-    """The wrong sample: the centre of mass 0.4 mm to the left."""
+    """The wrong sample: the centre of mass 0.8 mm to the left."""
     shifted = replace(
         standard,
         parts=tuple(
-            replace(part, vertices_m=part.vertices_m - [0, 4e-4, 0]) for part in standard.parts
+            replace(part, vertices_m=part.vertices_m - [0, 8e-4, 0]) for part in standard.parts
         ),
     )
     wrong = frequencies(shifted, tosses((shifted, shifted), 35))
