@@ -20,9 +20,7 @@ Why it is set up as it is (units: see `bullet_client`):
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from types import TracebackType
 
 import numpy as np
@@ -30,20 +28,14 @@ import numpy as np
 from physim.errors import PhysicsError
 from physim.values import FloatArray, RigidState, Table
 from physim.world.body import Body
-from physim.world.bullet_client import (
-    GRAMS_PER_KG,
-    MARGIN_M,
-    UNITS_PER_M,
-    obj_text,
-    pybullet,
-    quiet_stdout,
-)
+from physim.world.bullet_bodies import make_box, make_pig, make_plane, make_shape, make_unseen
+from physim.world.bullet_client import MARGIN_M, UNITS_PER_M, pybullet, quiet_stdout
 from physim.world.flight import GRAVITY_M_S2
 from physim.world.settings import EngineSettings
 
 RENEW_AFTER = 500
+MOST_HALVINGS = 5  # a bound on the cost of a throw beyond all reason
 MEETING_GAP_M = 1e-3  # pigs get their full shapes this much before their spheres can meet
-TABLE_THICKNESS_M = 0.05
 
 
 class Engine:
@@ -55,8 +47,11 @@ class Engine:
         self.bodies = bodies
         self.table = table
         self.settings = settings or EngineSettings()
+        self.steps = 0  # taken since the pigs were placed
+        self._heights = [body.model.height_m for body in bodies]
         self._client = -1
         self._placed = 0
+        self._steps = 0  # in one call
         self._pigs: list[int] = []
         self._seen: list[Seen] = []
         self._shapes: list[int] = []
@@ -89,6 +84,7 @@ class Engine:
             self._disconnect()
             self._connect()
         self._placed += 1
+        self.steps = 0
         self._whole = False
         self._make_pigs(self._lean_shapes, states)
         self._look()
@@ -96,6 +92,7 @@ class Engine:
     def advance(self) -> None:
         """Simulates `call_s` seconds."""
         pybullet.stepSimulation(physicsClientId=self._client)
+        self.steps += self._steps
         self._look()
 
     def states(self) -> tuple[RigidState, RigidState]:
@@ -132,29 +129,24 @@ class Engine:
     def _connect(self) -> None:
         with quiet_stdout():
             self._client = pybullet.connect(pybullet.DIRECT)
-            settings = self.settings
             pybullet.setGravity(0, 0, -GRAVITY_M_S2 * UNITS_PER_M, physicsClientId=self._client)
             pybullet.setPhysicsEngineParameter(
                 fixedTimeStep=self.call_s,
-                numSubSteps=settings.steps_a_call if settings.steps_a_call > 1 else 0,
-                numSolverIterations=settings.solver_iterations,
+                numSolverIterations=self.settings.solver_iterations,
                 useSplitImpulse=1,
                 splitImpulsePenetrationThreshold=1.0,  # split every overlap, however small
-                contactERP=1.0 - math.exp(-settings.time_step_s / settings.recovery_s),
                 erp=0.0,
-                contactBreakingThreshold=settings.contact_breaking_m * UNITS_PER_M,
-                restitutionVelocityThreshold=settings.restitution_threshold_m_s * UNITS_PER_M,
+                contactBreakingThreshold=self.settings.contact_breaking_m * UNITS_PER_M,
+                restitutionVelocityThreshold=self.settings.restitution_threshold_m_s * UNITS_PER_M,
                 deterministicOverlappingPairs=1,
                 enableFileCaching=0,
                 physicsClientId=self._client,
             )
+            self._steps = 0
             self._shapes = [self._make_shape(body.parts_m) for body in self.bodies]
             self._lean_shapes = [self._make_shape(body.lean_m) for body in self.bodies]
-            # Without a visual shape, Bullet would read the parts' file again for every body.
-            self._unseen = pybullet.createVisualShape(
-                pybullet.GEOM_SPHERE, radius=0.01, physicsClientId=self._client
-            )
-        self._ground = self._make_plane()
+            self._unseen = make_unseen(self._client)
+        self._ground = make_plane(self._client, self.table.surface)
         self.at_edge = False
         self._placed = 0
         self._pigs = []
@@ -165,88 +157,15 @@ class Engine:
         self._client = -1
 
     def _make_shape(self, parts_m: Sequence[FloatArray]) -> int:
-        """A compound of hulls, by way of an OBJ file with one group a hull."""
-        with tempfile.TemporaryDirectory(prefix="physim-") as folder:
-            path = Path(folder) / "parts.obj"
-            path.write_text(obj_text([part * UNITS_PER_M for part in parts_m]))
-            shape = pybullet.createCollisionShape(
-                pybullet.GEOM_MESH, fileName=str(path), physicsClientId=self._client
-            )
-        return int(shape)
+        return make_shape(self._client, parts_m)
 
     def _make_pigs(self, shapes: list[int], states: tuple[RigidState, RigidState]) -> None:
         for pig in self._pigs:
             pybullet.removeBody(pig, physicsClientId=self._client)
         self._pigs = [
-            self._make_pig(body, shape, state)
+            make_pig(self._client, body, shape, self._unseen, state)
             for body, shape, state in zip(self.bodies, shapes, states, strict=True)
         ]
-
-    def _make_pig(self, body: Body, shape: int, state: RigidState) -> int:
-        mass_g = body.model.mass_kg * GRAMS_PER_KG
-        pig = pybullet.createMultiBody(
-            mass_g,
-            shape,
-            self._unseen,
-            basePosition=(state.position_m * UNITS_PER_M).tolist(),
-            baseOrientation=state.quat_xyzw.tolist(),
-            useMaximalCoordinates=1,
-            physicsClientId=self._client,
-        )
-        pybullet.changeDynamics(
-            pig,
-            -1,
-            mass=mass_g,  # without it, Bullet sets the mass to 0 here
-            localInertiaDiagonal=(body.moments_kg_m2 * GRAMS_PER_KG * UNITS_PER_M**2).tolist(),
-            lateralFriction=body.model.lateral_friction,
-            restitution=body.model.restitution,
-            rollingFriction=body.model.rolling_friction,
-            spinningFriction=body.model.spinning_friction,
-            linearDamping=0.0,
-            angularDamping=0.0,
-            activationState=pybullet.ACTIVATION_STATE_DISABLE_SLEEPING,
-            physicsClientId=self._client,
-        )
-        pybullet.resetBaseVelocity(
-            pig,
-            (state.velocity_m_s * UNITS_PER_M).tolist(),
-            state.angular_velocity_rad_s.tolist(),
-            physicsClientId=self._client,
-        )
-        return int(pig)
-
-    def _make_plane(self) -> int:
-        shape = pybullet.createCollisionShape(pybullet.GEOM_PLANE, physicsClientId=self._client)
-        return self._make_ground(shape, 0.0)
-
-    def _make_box(self) -> int:
-        halves = np.array([self.table.length_m, self.table.width_m, TABLE_THICKNESS_M]) / 2
-        shape = pybullet.createCollisionShape(
-            pybullet.GEOM_BOX,
-            halfExtents=(halves * UNITS_PER_M).tolist(),
-            physicsClientId=self._client,
-        )
-        return self._make_ground(shape, -TABLE_THICKNESS_M / 2)
-
-    def _make_ground(self, shape: int, height_m: float) -> int:
-        ground = pybullet.createMultiBody(
-            0,
-            shape,
-            basePosition=[0, 0, height_m * UNITS_PER_M],
-            useMaximalCoordinates=1,
-            physicsClientId=self._client,
-        )
-        surface = self.table.surface
-        pybullet.changeDynamics(
-            ground,
-            -1,
-            lateralFriction=surface.lateral_friction,
-            restitution=surface.restitution,
-            rollingFriction=surface.rolling_friction,
-            spinningFriction=surface.spinning_friction,
-            physicsClientId=self._client,
-        )
-        return int(ground)
 
     def _look(self) -> None:
         """Reads both states and changes shapes where what is near asks for it.
@@ -269,8 +188,25 @@ class Engine:
             self._whole = True
         if to_edge:
             pybullet.removeBody(self._ground, physicsClientId=self._client)
-            self._ground = self._make_box()
+            self._ground = make_box(self._client, self.table)
             self.at_edge = True
+
+        self._set_steps()
+
+    def _set_steps(self) -> None:
+        """Halves the longest step as often as the speeds ask for."""
+        halvings = max(
+            math.ceil(math.log2(max(1.0, speed / (self.settings.full_step_speed * height))))
+            for speed, height in zip(self.point_speeds_m_s(), self._heights, strict=True)
+        )
+        steps = self.settings.steps_a_call * 2 ** min(halvings, MOST_HALVINGS)
+        if steps != self._steps:
+            self._steps = steps
+            pybullet.setPhysicsEngineParameter(
+                numSubSteps=steps,
+                contactERP=1.0 - math.exp(-self.call_s / steps / self.settings.recovery_s),
+                physicsClientId=self._client,
+            )
 
     def _may_meet(self) -> bool:
         """Whether the pigs' bounding spheres may meet before the next look."""

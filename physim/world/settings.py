@@ -10,7 +10,10 @@ class EngineSettings:
     """Time step, contact and solver settings, chosen by measurement.
 
     Attributes:
-        time_step_s: a power of two, so that sub-steps add up without rounding.
+        time_step_s: the longest step; a power of two, so that steps add up without rounding.
+        full_step_speed: while a point of a pig may be faster than this many heights of the
+            pig a second, the step is halved, at twice that speed again, and so on: so fast
+            impacts sink in no deeper than slow ones, and the step is fine only where needed.
         solver_iterations: of the sequential-impulse solver, per step.
         recovery_s: time constant with which overlaps are pushed apart [s]; the
             engine's error reduction per step is 1 - exp(-time_step / recovery).
@@ -20,10 +23,11 @@ class EngineSettings:
             not far above it, or it takes up to distance / step from a rebound's speed.
         restitution_threshold_m_s: slower impacts do not bounce [m/s]; above the
             speed gravity gives in a step, or resting pigs would tremble.
-        steps_a_call: engine steps between two looks at the state.
+        steps_a_call: of the longest steps, between two looks at the state.
     """
 
     time_step_s: float = 1.0 / 2048.0
+    full_step_speed: float = 50.0
     solver_iterations: int = 50
     recovery_s: float = 0.005
     contact_breaking_m: float = 3e-6

@@ -103,7 +103,7 @@ def settle(
         ended=Ended.REST if kept is None else Ended.CERTAIN,
         time_s=flight_s + calls * engine.call_s,
         pigs=(bodies[0].leave(states[0]), bodies[1].leave(states[1])),
-        steps=calls * engine.settings.steps_a_call,
+        steps=engine.steps,
         basins=kept,
     )
 

@@ -53,8 +53,9 @@ def test_free_fall(box: Callable[..., PigModel], bare_table: Callable[..., Table
         with opened(box([0.04, 0.02, 0.02]), bare_table(), step_s) as engine:
             engine.place((RigidState(np.array([0.0, 0.0, 2.0]), UPRIGHT), FAR_AWAY))
             fallen = 2.0 - run(engine, 0.5).position_m[2]
-        # Velocity first, then position: the path is g h t / 2 longer, and nothing else.
-        assert fallen == pytest.approx(G * 0.125 + G * step_s * 0.5 / 2, rel=1e-9)
+        # Velocity first, then position: the path is g h t / 2 longer at the longest step, and
+        # less where the speed of the fall makes the engine halve it.
+        assert G * 0.125 < fallen < (G * 0.125 + G * step_s * 0.5 / 2) * (1 + 1e-9)
 
 
 def test_torque_free_spin_loses_little_and_less_with_a_finer_step(

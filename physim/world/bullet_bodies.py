@@ -1,0 +1,104 @@
+"""What is in the engine's world: pigs, and the table they land on."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from physim.values import FloatArray, RigidState, Surface, Table
+from physim.world.body import Body
+from physim.world.bullet_client import GRAMS_PER_KG, UNITS_PER_M, obj_text, pybullet
+
+TABLE_THICKNESS_M = 0.05
+
+
+def make_shape(client: int, parts_m: Sequence[FloatArray]) -> int:
+    """A compound of hulls, by way of an OBJ file with one group a hull."""
+    with tempfile.TemporaryDirectory(prefix="physim-") as folder:
+        path = Path(folder) / "parts.obj"
+        path.write_text(obj_text([part * UNITS_PER_M for part in parts_m]))
+        shape = pybullet.createCollisionShape(
+            pybullet.GEOM_MESH, fileName=str(path), physicsClientId=client
+        )
+    return int(shape)
+
+
+def make_unseen(client: int) -> int:
+    """A tiny visual shape; without one, Bullet reads the parts' file again for every body."""
+    shape = pybullet.createVisualShape(pybullet.GEOM_SPHERE, radius=0.01, physicsClientId=client)
+    return int(shape)
+
+
+def make_pig(client: int, body: Body, shape: int, unseen: int, state: RigidState) -> int:
+    """A pig as a plain rigid body in this state (principal frame)."""
+    mass_g = body.model.mass_kg * GRAMS_PER_KG
+    pig = pybullet.createMultiBody(
+        mass_g,
+        shape,
+        unseen,
+        basePosition=(state.position_m * UNITS_PER_M).tolist(),
+        baseOrientation=state.quat_xyzw.tolist(),
+        useMaximalCoordinates=1,
+        physicsClientId=client,
+    )
+    pybullet.changeDynamics(
+        pig,
+        -1,
+        mass=mass_g,  # without it, Bullet sets the mass to 0 here
+        localInertiaDiagonal=(body.moments_kg_m2 * GRAMS_PER_KG * UNITS_PER_M**2).tolist(),
+        lateralFriction=body.model.lateral_friction,
+        restitution=body.model.restitution,
+        rollingFriction=body.model.rolling_friction,
+        spinningFriction=body.model.spinning_friction,
+        linearDamping=0.0,
+        angularDamping=0.0,
+        activationState=pybullet.ACTIVATION_STATE_DISABLE_SLEEPING,
+        physicsClientId=client,
+    )
+    pybullet.resetBaseVelocity(
+        pig,
+        (state.velocity_m_s * UNITS_PER_M).tolist(),
+        state.angular_velocity_rad_s.tolist(),
+        physicsClientId=client,
+    )
+    return int(pig)
+
+
+def make_plane(client: int, surface: Surface) -> int:
+    """The endless table that serves as long as no pig is near the edge."""
+    shape = pybullet.createCollisionShape(pybullet.GEOM_PLANE, physicsClientId=client)
+    return _ground(client, surface, shape, 0.0)
+
+
+def make_box(client: int, table: Table) -> int:
+    """The table as it is, with its edges."""
+    halves = np.array([table.length_m, table.width_m, TABLE_THICKNESS_M]) / 2
+    shape = pybullet.createCollisionShape(
+        pybullet.GEOM_BOX,
+        halfExtents=(halves * UNITS_PER_M).tolist(),
+        physicsClientId=client,
+    )
+    return _ground(client, table.surface, shape, -TABLE_THICKNESS_M / 2)
+
+
+def _ground(client: int, surface: Surface, shape: int, height_m: float) -> int:
+    ground = pybullet.createMultiBody(
+        0,
+        shape,
+        basePosition=[0, 0, height_m * UNITS_PER_M],
+        useMaximalCoordinates=1,
+        physicsClientId=client,
+    )
+    pybullet.changeDynamics(
+        ground,
+        -1,
+        lateralFriction=surface.lateral_friction,
+        restitution=surface.restitution,
+        rollingFriction=surface.rolling_friction,
+        spinningFriction=surface.spinning_friction,
+        physicsClientId=client,
+    )
+    return int(ground)
