@@ -22,7 +22,7 @@ import numpy as np
 
 from physim.geometry import inside_margin
 from physim.rotations import rotate
-from physim.values import Ended, FloatArray, Rest, RigidState, Status, Toss
+from physim.values import Ended, FloatArray, Rest, RigidState, Status, Table, Toss
 from physim.world.body import Body
 from physim.world.bullet import Engine
 from physim.world.certain import Certificate
@@ -142,7 +142,8 @@ class _Watch:
         if still_s < self._rule.window_s:
             return False
         pigs = zip(states, self._engine.bodies, strict=True)
-        if all(_supported(state, body, self._rule) for state, body in pigs):
+        table = self._engine.table
+        if all(_supported(state, body, table, self._rule) for state, body in pigs):
             return True
         return still_s >= 2 * self._rule.window_s and self._engine.pigs_meet(TOUCH_M)
 
@@ -160,8 +161,15 @@ class _Watch:
         return False
 
 
-def _supported(state: RigidState, body: Body, rule: RestCriterion) -> bool:
-    """Whether the centre of mass stands over the points that are on the table."""
+def _supported(state: RigidState, body: Body, table: Table, rule: RestCriterion) -> bool:
+    """Whether the centre of mass stands over the support polygon, and that over the table.
+
+    A hull that reaches past the edge rests on its polygon cut off there, and both are
+    convex: a point is over the cut polygon if it is over both.
+    """
+    x, y = abs(float(state.position_m[0])), abs(float(state.position_m[1]))
+    if x > table.length_m / 2 or y > table.width_m / 2:
+        return False
     points = rotate(state.quat_xyzw, body.hull_m) + state.position_m
     low = float(points[:, 2].min())
     allowed = rule.clearance * body.model.height_m
