@@ -38,7 +38,7 @@ from physim.world.scene import table as table_named
 from physim.world.settings import EngineSettings
 from physim.world.settle import Observer, RestCriterion, settle
 
-FULL, FAST = "full", "fast"
+SETTLE_MODES = FULL, FAST = "full", "fast"
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,10 @@ class Setup:
     settings: EngineSettings = field(default_factory=EngineSettings)
     criterion: RestCriterion = field(default_factory=RestCriterion)
     settle: str = FULL
+
+    def __post_init__(self) -> None:
+        if self.settle not in SETTLE_MODES:
+            raise ConfigError(f"settle must be {' or '.join(SETTLE_MODES)}, found {self.settle!r}")
 
     @classmethod
     def named(
@@ -122,9 +126,8 @@ class Simulator:
         bodies = (Body.of(black), Body.of(pink))
         of_black = RestTable.of(black)
         self._rests = (of_black, of_black if pink is black else RestTable.of(pink))
-        if self.setup.settle == FAST:
-            basins = (self._rests[0].basins(), self._rests[1].basins())
-            self._certificate = Certificate(bodies, basins, self.setup.table)
+        basins = (self._rests[0].basins(), self._rests[1].basins())
+        self._certificate = Certificate(bodies, basins, self.setup.table)
         self._engine = Engine(bodies, self.setup.table, self.setup.settings).__enter__()
         return self
 
@@ -158,7 +161,14 @@ class Simulator:
         """Physics alone: from a release to rest."""
         if self._engine is None:
             raise RuntimeError("a Simulator is opened by `with Simulator(setup) as simulator:`")
-        return settle(self._engine, toss, self.setup.criterion, observe, self._certificate)
+        return settle(
+            self._engine,
+            toss,
+            self.setup.criterion,
+            observe,
+            self._certificate,
+            fast=self.setup.settle == FAST,
+        )
 
     def judge(self, seed: int, index: int, rest: Rest) -> Roll:
         """Names and scores what physics left on the table."""
@@ -234,6 +244,8 @@ def check_seed(seed: int, index: int) -> None:
         ConfigError: negative or too large.
     """
     for name, value in (("seed", seed), ("index", index)):
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise ConfigError(f"the {name} must be a whole number, found {value!r}")
         if not 0 <= value <= MAX_SEED:
             raise ConfigError(f"the {name} must lie between 0 and {MAX_SEED}, found {value}")
 

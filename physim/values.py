@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
+GRAVITY_M_S2 = 9.81  # near the mean of Europe and North America
+
 BLACK, PINK = "black", "pink"
 PIG_NAMES = (BLACK, PINK)
 TABLE = "table"
@@ -199,8 +201,8 @@ class Contact:
         part: label of the pig's own part.
         other: "table", or the name of the other pig.
         other_part: label of the other pig's part; "" for the table.
-        gap_m: distance between the surfaces, collision margin taken off;
-            negative where they overlap [m].
+        gap_m: distance between the surfaces, collision margin taken off [m]. Where
+            they overlap: the negative depth for the table, 0 for the other pig.
         position_m: (3,) the contact's place, world frame [m].
     """
 
@@ -232,7 +234,8 @@ class Rest:
 
     Attributes:
         status: what physics did.
-        ended: why the simulation stopped.
+        ended: why the simulation stopped; `rest` for all but certain outcomes, also where
+            the pigs did not come to rest (see `status`).
         time_s: simulated time since release [s].
         pigs: final states, black then pink.
         steps: engine steps taken.

@@ -11,10 +11,10 @@ Conditions (with the rules of the seeds in mind, fixed before any calibration):
 * snouter: snout and both front feet; no hind foot, ear, body or tail;
 * leaning jowler: snout, one ear and one front foot; not the other ear or front
   foot, no hind foot, body or tail;
-* side: the flank's axis within `LYING_DEG` of straight down, resting on the body or
-  on the hind foot of that flank;
-* razorback: the back within `LYING_DEG` of straight down, resting on body or tail,
-  no foot on the table.
+* side: the flank's axis within `LYING_DEG` of straight down and nearer to it than the
+  back's, resting on the body or on the hind foot of that flank;
+* razorback: the back's axis within `LYING_DEG` of straight down and nearer to it than
+  either flank's, resting on body or tail, no foot on the table.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ FRONT_FEET, HIND_FEET = FEET[:2], FEET[2:]
 EARS = ("left_ear", "right_ear")
 BODY = ("shoulders", "trunk", "rump", "body")
 TRUNK_AND_TAIL = (*BODY, "tail")
+BACK, LEFT, RIGHT = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (0.0, -1.0, 0.0)  # axes of the pig frame
 
 
 def classify(model: PigModel, state: RigidState) -> PoseReading:
@@ -84,7 +85,8 @@ def _scores(down: FloatArray, gaps: Mapping[str, float], dot_side: str) -> dict[
         Pose.SIDE_DOT_UP: right_flank if dot_is_left else left_flank,
         Pose.SIDE_DOT_DOWN: left_flank if dot_is_left else right_flank,
         Pose.RAZORBACK: min(
-            _within(down, (0.0, 0.0, 1.0)),
+            _within(down, BACK),
+            _within(down, BACK) - max(_within(down, LEFT), _within(down, RIGHT)),
             _touches(gaps, TRUNK_AND_TAIL),
             _clear(gaps, FEET),
         ),
@@ -92,8 +94,8 @@ def _scores(down: FloatArray, gaps: Mapping[str, float], dot_side: str) -> dict[
 
 
 def _flank(down: FloatArray, gaps: Mapping[str, float], side: str) -> float:
-    axis = (0.0, 1.0 if side == "left" else -1.0, 0.0)
-    return min(_within(down, axis), _touches(gaps, (*BODY, f"hind_{side}_foot")))
+    lying = _within(down, LEFT if side == "left" else RIGHT)
+    return min(lying, lying - _within(down, BACK), _touches(gaps, (*BODY, f"hind_{side}_foot")))
 
 
 def _within(down: FloatArray, axis: tuple[float, float, float]) -> float:

@@ -64,19 +64,24 @@ class Trapdoor:
         separation_m = max(
             draws.normal(self.separation_m, self.separation_spread_m), 0.5 * self.separation_m
         )
+        # One door for both pigs.
+        tilt_rad = draws.normal(self.door_angle_rad, self.door_angle_spread_rad)
+        pitch_rate_rad_s = draws.normal(self.pitch_rate_rad_s, self.pitch_rate_spread_rad_s)
+        door = (height_m, tilt_rad, pitch_rate_rad_s)
         states = [
-            self._one(draws, pig, height_m, 0.5 * separation_m * side)
+            self._one(draws, pig, door, 0.5 * separation_m * side)
             for pig, side in zip(pigs, (1.0, -1.0), strict=True)
         ]
         return Toss(*states)
 
-    def _one(self, draws: Draws, pig: PigModel, height_m: float, y_m: float) -> RigidState:
+    def _one(
+        self, draws: Draws, pig: PigModel, door: tuple[float, float, float], y_m: float
+    ) -> RigidState:
+        height_m, tilt_rad, pitch_rate = door
         facing = self.facing[int(draws.uniform() * len(self.facing))]
         yaw_rad = draws.normal(0.0, self.yaw_spread_rad) + (math.pi if facing == "backward" else 0)
-        tilt_rad = draws.normal(self.door_angle_rad, self.door_angle_spread_rad)
         # The hinge runs along y; turning about +y lets the door's +x edge drop.
         quat = multiply(from_axis_angle(Y_AXIS, tilt_rad), from_axis_angle(Z_AXIS, yaw_rad))
-        pitch_rate = draws.normal(self.pitch_rate_rad_s, self.pitch_rate_spread_rad_s)
         spin = draws.normals(3, self.spin_spread_rad_s) + pitch_rate * Y_AXIS
         slide = draws.normal(self.slide_m_s, self.slide_spread_m_s)
         drift = draws.normal(0.0, self.drift_spread_m_s)

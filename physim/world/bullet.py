@@ -26,11 +26,10 @@ from types import TracebackType
 import numpy as np
 
 from physim.errors import PhysicsError
-from physim.values import FloatArray, RigidState, Table
+from physim.values import GRAVITY_M_S2, FloatArray, RigidState, Table
 from physim.world.body import Body
 from physim.world.bullet_bodies import make_box, make_pig, make_plane, make_shape, make_unseen
 from physim.world.bullet_client import MARGIN_M, UNITS_PER_M, pybullet, quiet_stdout
-from physim.world.flight import GRAVITY_M_S2
 from physim.world.settings import EngineSettings
 
 RENEW_AFTER = 500
@@ -99,6 +98,15 @@ class Engine:
         """Both pigs' states, principal frame, SI."""
         first, second = (_state(numbers) for numbers in self._seen)
         return first, second
+
+    def step_for(self, states: tuple[RigidState, RigidState]) -> float:
+        """The time step with which pigs in these states are advanced [s]."""
+        first, second = (
+            math.hypot(*state.velocity_m_s)
+            + body.radius_m * math.hypot(*state.angular_velocity_rad_s)
+            for body, state in zip(self.bodies, states, strict=True)
+        )
+        return self.call_s / self._steps_for((first, second))
 
     def point_speeds_m_s(self) -> tuple[float, float]:
         """Per pig, a bound on the speed of its fastest point [m/s]."""
@@ -194,12 +202,7 @@ class Engine:
         self._set_steps()
 
     def _set_steps(self) -> None:
-        """Halves the longest step as often as the speeds ask for."""
-        halvings = max(
-            math.ceil(math.log2(max(1.0, speed / (self.settings.full_step_speed * height))))
-            for speed, height in zip(self.point_speeds_m_s(), self._heights, strict=True)
-        )
-        steps = self.settings.steps_a_call * 2 ** min(halvings, MOST_HALVINGS)
+        steps = self._steps_for(self.point_speeds_m_s())
         if steps != self._steps:
             self._steps = steps
             pybullet.setPhysicsEngineParameter(
@@ -207,6 +210,14 @@ class Engine:
                 contactERP=1.0 - math.exp(-self.call_s / steps / self.settings.recovery_s),
                 physicsClientId=self._client,
             )
+
+    def _steps_for(self, speeds_m_s: tuple[float, float]) -> int:
+        """Steps a call: the longest step, halved as often as the speeds ask for."""
+        halvings = max(
+            math.ceil(math.log2(max(1.0, speed / (self.settings.full_step_speed * height))))
+            for speed, height in zip(speeds_m_s, self._heights, strict=True)
+        )
+        return int(self.settings.steps_a_call * 2 ** min(halvings, MOST_HALVINGS))
 
     def _may_meet(self) -> bool:
         """Whether the pigs' bounding spheres may meet before the next look."""

@@ -20,9 +20,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from physim.rotations import conjugate, rotate
-from physim.values import Basin, FloatArray, RigidState, Table
+from physim.values import GRAVITY_M_S2, Basin, FloatArray, RigidState, Table
 from physim.world.body import Body
-from physim.world.flight import GRAVITY_M_S2
 
 MARGIN = 0.02  # of the height of the pass
 REACH_PER_ENERGY = 10.0  # times energy over friction
@@ -51,7 +50,7 @@ class Certificate:
         self._halves = (table.length_m / 2, table.width_m / 2)
 
     def energies_m(self, states: tuple[RigidState, RigidState]) -> list[float]:
-        """Potential and kinetic energy of each pig over m g [m]."""
+        """Potential and kinetic energy of each pig over m g, once lifted onto the table [m]."""
         return [pig.energy_m(state) for pig, state in zip(self._pigs, states, strict=True)]
 
     def worth_asking(self, least_energies_m: tuple[float, float]) -> bool:
@@ -101,7 +100,10 @@ class _Pig:
         spin = rotate(conjugate(state.quat_xyzw), state.angular_velocity_rad_s)
         turning = float((self._body.moments_kg_m2 * spin * spin).sum()) / self._body.model.mass_kg
         moving = float((state.velocity_m_s**2).sum())
-        return float(state.position_m[2]) + 0.5 * (moving + turning) / GRAVITY_M_S2
+        height = float(state.position_m[2])
+        # A pig that has sunk in is lifted out by the engine, at no cost to its motion.
+        lowest = height + float(rotate(state.quat_xyzw, self._body.hull_m)[:, 2].min())
+        return height - min(0.0, lowest) + 0.5 * (moving + turning) / GRAVITY_M_S2
 
     def reach_m(self, energy_m: float) -> float:
         """How far from its centre of mass the pig may still come to be [m]."""

@@ -19,10 +19,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from physim.rotations import conjugate, normalized, rotate
-from physim.values import FloatArray, RigidState
+from physim.values import GRAVITY_M_S2, FloatArray, RigidState
 from physim.world.body import Body
 
-GRAVITY_M_S2 = 9.81
 MAX_TURN_RAD = 0.05
 # Contact is reached when the gap is below this: far below the engine's own
 # collision margin (1e-5 m), so that the engine sees the contact in its first step.

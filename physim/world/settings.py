@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from physim.values import GRAVITY_M_S2
+
 
 @dataclass(frozen=True)
 class EngineSettings:
@@ -17,10 +19,10 @@ class EngineSettings:
         solver_iterations: of the sequential-impulse solver, per step.
         recovery_s: time constant with which overlaps are pushed apart [s]; the
             engine's error reduction per step is 1 - exp(-time_step / recovery).
-        contact_breaking_m: distance at which contacts begin and end [m]; above the g h^2
-            that a resting point falls in a step (2.3e-6 at 1/2048 s), or flat bodies lose
-            their contacts and tremble (1e-6: 1 to 2 % of cubes for ever; 3e-6: none of 500);
-            not far above it, or it takes up to distance / step from a rebound's speed.
+        contact_falls: distance at which contacts begin and end, over the g h^2 that a resting
+            point falls in the longest step h (2.3e-6 m at 1/2048 s). Below 1, flat bodies lose
+            their contacts and tremble (0.4: 1 to 2 % of cubes for ever; 1.3: none of 500); far
+            above it, it takes up to distance / step from a rebound's speed.
         restitution_threshold_m_s: slower impacts do not bounce [m/s]; above the
             speed gravity gives in a step, or resting pigs would tremble.
         steps_a_call: of the longest steps, between two looks at the state.
@@ -30,6 +32,11 @@ class EngineSettings:
     full_step_speed: float = 50.0
     solver_iterations: int = 50
     recovery_s: float = 0.005
-    contact_breaking_m: float = 3e-6
+    contact_falls: float = 1.3
     restitution_threshold_m_s: float = 0.02
     steps_a_call: int = 8
+
+    @property
+    def contact_breaking_m(self) -> float:
+        """Distance at which contacts begin and end [m]."""
+        return self.contact_falls * GRAVITY_M_S2 * self.time_step_s**2

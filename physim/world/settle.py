@@ -22,11 +22,11 @@ import numpy as np
 
 from physim.geometry import inside_margin
 from physim.rotations import rotate
-from physim.values import Ended, FloatArray, Rest, RigidState, Status, Table, Toss
+from physim.values import GRAVITY_M_S2, Ended, FloatArray, Rest, RigidState, Status, Table, Toss
 from physim.world.body import Body
 from physim.world.bullet import Engine
 from physim.world.certain import Certificate
-from physim.world.flight import GRAVITY_M_S2, first_contact, in_step
+from physim.world.flight import first_contact, in_step
 
 TOUCH_M = 1e-4  # pigs this near to each other may lean on each other
 
@@ -58,6 +58,8 @@ def settle(
     criterion: RestCriterion | None = None,
     observe: Observer | None = None,
     certificate: Certificate | None = None,
+    *,
+    fast: bool = False,
 ) -> Rest:
     """Simulates one roll from release until both pigs are at rest.
 
@@ -67,14 +69,15 @@ def settle(
         criterion: when pigs are at rest; the default if None.
         observe: called with the time since release [s] and both states
             (principal frame) at contact and after each `engine.advance`.
-        certificate: ends the roll once the outcome is certain; None waits for rest. It
-            changes when a roll stops and nothing else.
+        certificate: knows when the outcome is certain; asked at the cap, and before.
+        fast: ends the roll once the outcome is certain. It changes when a roll stops, and
+            nothing else.
     """
     rule = criterion or RestCriterion()
     bodies = engine.bodies
     starts = (bodies[0].enter(toss.black), bodies[1].enter(toss.pink))
     flight_s, states = first_contact(bodies, starts)
-    engine.place(in_step(bodies, states, engine.settings.time_step_s))
+    engine.place(in_step(bodies, states, engine.step_for(states)))
     if observe:
         observe(flight_s, states)
     watch = _Watch(engine, rule)
@@ -91,9 +94,8 @@ def settle(
         if watch.at_rest(elapsed_s):
             status = Status.OK
             break
-        if certificate and not engine.at_edge:
-            if certificate.worth_asking(engine.least_energies_m()):
-                kept = certificate.basins(engine.states())
+        if fast or calls * engine.call_s >= rule.cap_s:
+            kept = _certain(engine, certificate)
             if kept is not None:
                 status = Status.OK
                 break
@@ -106,6 +108,15 @@ def settle(
         steps=engine.steps,
         basins=kept,
     )
+
+
+def _certain(engine: Engine, certificate: Certificate | None) -> tuple[int, int] | None:
+    """The basins that the pigs cannot leave any more; none near the edge."""
+    if certificate is None or engine.at_edge:
+        return None
+    if not certificate.worth_asking(engine.least_energies_m()):
+        return None
+    return certificate.basins(engine.states())
 
 
 def _any_fallen(engine: Engine) -> bool:
