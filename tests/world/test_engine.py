@@ -30,11 +30,16 @@ STEP_S = EngineSettings().time_step_s
 
 @contextmanager
 def opened(
-    model: PigModel, table: Table, step_s: float = STEP_S, kind: type[Engine] = Engine
+    model: PigModel,
+    table: Table,
+    step_s: float = STEP_S,
+    kind: type[Engine] = Engine,
+    full_step_speed: float = EngineSettings().full_step_speed,
 ) -> Iterator[Engine]:
-    """An engine that shows every step."""
+    """An engine that shows every longest step."""
     body = Body.of(model)
-    with kind((body, body), table, EngineSettings(time_step_s=step_s, steps_a_call=1)) as engine:
+    settings = EngineSettings(step_s, full_step_speed, steps_a_call=1)
+    with kind((body, body), table, settings) as engine:
         yield engine
 
 
@@ -50,12 +55,12 @@ def set_gravity(engine: Engine, x: float, z: float) -> None:
 
 def test_free_fall(box: Callable[..., PigModel], bare_table: Callable[..., Table]) -> None:
     for step_s in (STEP_S, STEP_S / 2):
-        with opened(box([0.04, 0.02, 0.02]), bare_table(), step_s) as engine:
+        block = box([0.04, 0.02, 0.02])
+        with opened(block, bare_table(), step_s, full_step_speed=math.inf) as engine:
             engine.place((RigidState(np.array([0.0, 0.0, 2.0]), UPRIGHT), FAR_AWAY))
             fallen = 2.0 - run(engine, 0.5).position_m[2]
-        # Velocity first, then position: the path is g h t / 2 longer at the longest step, and
-        # less where the speed of the fall makes the engine halve it.
-        assert G * 0.125 < fallen < (G * 0.125 + G * step_s * 0.5 / 2) * (1 + 1e-9)
+        # Velocity first, then position: the path is g h t / 2 longer, and nothing else.
+        assert fallen == pytest.approx(G * 0.125 + G * step_s * 0.5 / 2, rel=1e-9)
 
 
 def test_torque_free_spin_loses_little_and_less_with_a_finer_step(
@@ -194,7 +199,7 @@ def test_rebound_speed(
 ) -> None:
     """As a roll lands (measured: within .001), and falling in the engine.
 
-    There, contacts that begin at a distance brake the last step: up to 3e-6 m / step of the
+    There, contacts that begin at a distance brake the last step: up to distance / step of the
     speed is lost, which counts at 1 cm and fine steps. Later impacts of a roll are such.
     """
     model = request.getfixturevalue(shape)(e)
@@ -204,7 +209,7 @@ def test_rebound_speed(
         phase = np.random.default_rng(5).uniform(0, 2e-3, len(HEIGHTS_M))
         fallen = rebounds(engine, np.array(HEIGHTS_M) + phase, fly=False)
     assert np.abs(landed - e).max() < REBOUND_ERROR
-    assert np.abs(fallen - e).max() < REBOUND_ERROR * STEP_S / step_s
+    assert np.abs(fallen - e).max() < REBOUND_ERROR
 
 
 def test_rebound_is_the_product_of_both_factors(
