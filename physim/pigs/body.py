@@ -15,7 +15,7 @@ from physim.values import FloatArray
 Outline = Callable[[FloatArray], FloatArray]
 LabelledPoints = tuple[tuple[str, FloatArray], ...]
 
-RING = 12  # corners of a section: 0.2 mm off a circle of 8 mm, either way
+RING = 12  # corners of a section: 0.14 mm off a circle of 8 mm, either way
 _ROUNDS = 4  # of balancing; another one moves corners by less than 0.02 mm
 
 

@@ -13,7 +13,7 @@ from physim.pigs.parts import convex_parts
 from physim.pigs.shape import PigShape
 from physim.values import FloatArray
 
-VOXEL_MM = 0.36  # about 40,000 faces; collision parts do not depend on it
+VOXEL_MM = 0.36  # about 44,000 faces; collision parts do not depend on it
 _BATCH = 60_000  # points a call: keeps the working memory in the processor's cache
 _NEAR = 1.5  # coarse steps: farther from the surface than that, only the field's sign matters
 _BORDER_MM = 1.5  # room around the collision parts; the surface stays within 0.4 mm of them

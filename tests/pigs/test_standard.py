@@ -179,3 +179,16 @@ def test_building_is_quick_and_repeatable(tmp_path: Path) -> None:
     pigs.build_model(folder)
     assert time.perf_counter() - start < 5.0  # 0.5 s on an idle core
     assert {name: (folder / name).read_bytes() for name in before} == before
+
+
+def test_the_back_is_the_shallow_basin_and_the_flanks_are_deep(standard_rests) -> None:
+    """A toss ends where energy runs out: the depth of a basin decides, not its width alone."""
+    best = {pose_of(rest): rest for rest in reversed(standard_rests)}
+    depth_mm = {name: 1e3 * (rest.barrier_m - rest.height_m) for name, rest in best.items()}
+    for side in ("side_dot_up", "side_dot_down"):
+        assert best["razorback"].height_m > best[side].height_m + 0.2e-3
+        assert depth_mm[side] > 1.2
+    assert 0.3 < depth_mm["razorback"] < 0.8
+    assert depth_mm["trotter"] > 1.5
+    assert depth_mm["snouter"] > 0.15
+    assert depth_mm["leaning_jowler"] > 0.06
