@@ -15,7 +15,7 @@ from physim.values import FloatArray
 Outline = Callable[[FloatArray], FloatArray]
 LabelledPoints = tuple[tuple[str, FloatArray], ...]
 
-RING = 10  # corners of a section: 0.2 mm off a circle of 8 mm, either way
+RING = 12  # corners of a section: 0.14 mm off a circle of 8 mm, either way
 _ROUNDS = 4  # of balancing; another one moves corners by less than 0.02 mm
 
 
@@ -42,7 +42,7 @@ def body_slices(shape: PigShape) -> LabelledPoints:
         "head": ("neck", "cheek", "face"),
         "shoulders": ("waist", "neck"),
         "trunk": ("hind", "waist"),
-        "rump": ("end", "rear", "hind"),
+        "rump": ("end", "rear", "loin", "hind"),
     }
     before_waist = stations["middle"] < stations["waist"]
     slices["trunk" if before_waist else "shoulders"] += ("middle",)
@@ -91,7 +91,8 @@ def _stations(shape: PigShape) -> dict[str, float]:
     longer = (shape.rump_x_mm, waist) if waist - shape.rump_x_mm > neck - waist else (waist, neck)
     return {
         "end": tail_end + 0.05 * shape.rump_length_mm,
-        "rear": tail_end + 0.21 * shape.rump_length_mm,
+        "rear": tail_end + 0.19 * shape.rump_length_mm,
+        "loin": tail_end + 0.34 * shape.rump_length_mm,
         "hind": shape.rump_x_mm,
         "waist": waist,
         "middle": 0.5 * sum(longer),

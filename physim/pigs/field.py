@@ -13,8 +13,8 @@ from physim.values import FloatArray
 
 # Fillets [mm]. Body widths are large, because the body's collision parts follow the blended
 # surface; where a limb meets the body the parts do not, so those stay small.
-TRUNK_BLEND, HEAD_BLEND, SNOUT_BLEND = 8.0, 4.0, 1.5
-EAR_BLEND, LEG_BLEND, TAIL_BLEND = 0.4, 0.3, 0.3
+TRUNK_BLEND, HEAD_BLEND, SNOUT_BLEND = 8.0, 4.0, 2.3
+EAR_BLEND, LEG_BLEND, TAIL_BLEND = 0.02, 0.02, 0.02
 EAR_TIP = 0.6  # thickness of an ear at its tip, relative to the root
 SNOUT_EDGE_MM = 0.5
 SNOUT_TAPER = 1.6  # radius in the middle of the head, relative to the disc

@@ -107,7 +107,7 @@ class PigShape:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-SCULPTOR = 1  # raise when the same parameters give another form
+SCULPTOR = 2  # raise when the same parameters give another form
 SHAPE_KEYS = tuple(f.name for f in fields(PigShape))
 _LIMIT_MM = 200.0  # a typing slip in a unit should fail here, not in the mesher
 

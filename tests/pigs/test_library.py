@@ -155,8 +155,8 @@ def test_changed_parameters_make_the_files_stale_until_they_are_built(tmp_path: 
     folder = tmp_path / "pig"
     shutil.copytree(STANDARD, folder)
     text = (folder / "model.yaml").read_text()
-    assert "scale: 1.0" in text
-    (folder / "model.yaml").write_text(text.replace("scale: 1.0", "scale: 2.0"))
+    assert "scale: 1.02" in text
+    (folder / "model.yaml").write_text(text.replace("scale: 1.02", "scale: 2.04"))
     with pytest.raises(ModelError, match="build_model"):
         pigs.load_model(folder)
     built = pigs.build_model(folder).model
