@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,13 +36,24 @@ class PlacedPig:
     radius_m: float
 
 
-def picture(pigs: Sequence[PlacedPig], width: int, height: int, view: View | None = None) -> Image:
+def picture(pigs: Sequence[PlacedPig], width: int, height: int) -> Image:
     """(height, width, 3) picture of pigs on the table, framed to hold them all."""
+    # The renderer's light belongs to the origin: what is far from it gets false shadows.
+    pigs = _centred(pigs)
     with Camera() as camera:
         camera.add([_table_top()], RigidState(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])))
         for pig in pigs:
             camera.add(pig_meshes(pig.model, pig.name), pig.state)
-        return camera.look(view or framing(pigs, width / height), width, height)
+        return camera.look(framing(pigs, width / height), width, height)
+
+
+def _centred(pigs: Sequence[PlacedPig]) -> list[PlacedPig]:
+    places = np.array([pig.state.position_m for pig in pigs])
+    shift = 0.5 * (places.min(axis=0) + places.max(axis=0)) * [1.0, 1.0, 0.0]
+    return [
+        replace(pig, state=replace(pig.state, position_m=pig.state.position_m - shift))
+        for pig in pigs
+    ]
 
 
 def framing(pigs: Sequence[PlacedPig], aspect: float) -> View:
