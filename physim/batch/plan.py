@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DEFAULT_CHUNK_SIZE = 200  # rolls a file: a few seconds of work, and few files for a million rolls
 MAX_ROLLS = 10**12
 SETTLE_MODES = ("full", "fast")
-_CALL_S = 1 / 256  # simulated time between two looks at the pigs, whatever the time step
+_CALL_S = 1 / 128  # simulated time between two looks at the pigs, whatever the time step
 _FINEST_STEP_S = 1 / 65536
 _SIZES = ("n", "chunk_size")
 
@@ -114,7 +114,7 @@ def engine_settings(time_step_s: float | None) -> EngineSettings:
 
     if time_step_s is None:
         return EngineSettings()
-    steps = 1
+    steps = 2  # 1/256 s is the coarsest step that is offered
     while _CALL_S / steps > time_step_s and _CALL_S / steps > _FINEST_STEP_S:
         steps *= 2
     if _CALL_S / steps != time_step_s:  # exact: both are powers of two

@@ -49,10 +49,6 @@ class Certificate:
         self._pigs = [_Pig(body, own, table) for body, own in zip(bodies, basins, strict=True)]
         self._halves = (table.length_m / 2, table.width_m / 2)
 
-    def energies_m(self, states: tuple[RigidState, RigidState]) -> list[float]:
-        """Potential and kinetic energy of each pig over m g, once lifted onto the table [m]."""
-        return [pig.energy_m(state) for pig, state in zip(self._pigs, states, strict=True)]
-
     def worth_asking(self, least_energies_m: tuple[float, float]) -> bool:
         """Whether bounds on both energies leave a chance that `basins` finds some."""
         pairs = zip(self._pigs, least_energies_m, strict=True)
@@ -64,12 +60,12 @@ class Certificate:
         Args:
             states: principal frame.
         """
-        energies = self.energies_m(states)
-        for pig, energy in zip(self._pigs, energies, strict=True):
-            if energy >= pig.highest_m:
-                return None
+        pigs = list(zip(self._pigs, states, strict=True))
+        if any(pig.motion_m(state) >= pig.highest_m for pig, state in pigs):
+            return None
+        energies = [pig.energy_m(state) for pig, state in pigs]
         reaches = []
-        for pig, state, energy in zip(self._pigs, states, energies, strict=True):
+        for (pig, state), energy in zip(pigs, energies, strict=True):
             reach = pig.reach_m(energy)
             x, y, _ = (abs(float(c)) for c in state.position_m)
             if x + reach > self._halves[0] or y + reach > self._halves[1]:
@@ -96,14 +92,21 @@ class _Pig:
         self._lowest_m = min((basin.height_m for basin in basins), default=0.0)
         self.highest_m = max(self._limits, default=-math.inf)
 
-    def energy_m(self, state: RigidState) -> float:
+    def motion_m(self, state: RigidState) -> float:
+        """Potential and kinetic energy over m g [m]."""
         spin = rotate(conjugate(state.quat_xyzw), state.angular_velocity_rad_s)
         turning = float((self._body.moments_kg_m2 * spin * spin).sum()) / self._body.model.mass_kg
         moving = float((state.velocity_m_s**2).sum())
-        height = float(state.position_m[2])
-        # A pig that has sunk in is lifted out by the engine, at no cost to its motion.
-        lowest = height + float(rotate(state.quat_xyzw, self._body.hull_m)[:, 2].min())
-        return height - min(0.0, lowest) + 0.5 * (moving + turning) / GRAVITY_M_S2
+        return float(state.position_m[2]) + 0.5 * (moving + turning) / GRAVITY_M_S2
+
+    def energy_m(self, state: RigidState) -> float:
+        """The same once the pig is lifted onto the table [m].
+
+        The engine lifts a pig that has sunk in, at no cost to its motion.
+        """
+        turned = rotate(state.quat_xyzw, self._body.hull_m)
+        lowest = float(state.position_m[2] + turned[:, 2].min())
+        return self.motion_m(state) - min(0.0, lowest)
 
     def reach_m(self, energy_m: float) -> float:
         """How far from its centre of mass the pig may still come to be [m]."""

@@ -34,7 +34,7 @@ class EngineSettings:
     recovery_s: float = 0.005
     contact_falls: float = 1.3
     restitution_threshold_m_s: float = 0.02
-    steps_a_call: int = 8
+    steps_a_call: int = 16
 
     @property
     def contact_breaking_m(self) -> float:

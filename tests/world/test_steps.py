@@ -27,6 +27,6 @@ def test_a_fast_pig_is_stepped_finely(share: float, halvings: int) -> None:
         engine.advance()
         assert engine.steps == settings.steps_a_call * 2**halvings
         moved = engine.states()[0].position_m[0]
-        # No rounding in the sum of the steps: the pig is where it must be after 1/256 s.
-        assert moved == pytest.approx(share * full / 256, rel=1e-12)
-    assert math.isclose(settings.steps_a_call * settings.time_step_s, 1 / 256)
+        # No rounding in the sum of the steps: the pig is where it must be after 1/128 s.
+        assert moved == pytest.approx(share * full / 128, rel=1e-12)
+    assert math.isclose(settings.steps_a_call * settings.time_step_s, 1 / 128)
