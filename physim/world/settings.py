@@ -29,7 +29,7 @@ class EngineSettings:
     """
 
     time_step_s: float = 1.0 / 2048.0
-    full_step_speed: float = 50.0
+    full_step_speed: float = 100.0
     solver_iterations: int = 50
     recovery_s: float = 0.005
     contact_falls: float = 1.3
