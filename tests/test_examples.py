@@ -1,0 +1,33 @@
+"""Every example runs and prints what it promises."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("roll_and_score.py", (), ("black:", "pink:", "margin")),
+        ("compare_surfaces.py", ("6",), ("laminate", "felt", "interval")),
+        ("time_of_a_roll.py", ("3",), ("flight", "contact", "naming", "rolls a second")),
+    ],
+)
+def test_example(name: str, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
+    run = subprocess.run(
+        [sys.executable, str(EXAMPLES / name), *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for word in words:
+        assert word in run.stdout
+
+
+def test_no_example_is_left_out() -> None:
+    names = {path.name for path in EXAMPLES.glob("*.py")}
+    assert names == {"roll_and_score.py", "compare_surfaces.py", "time_of_a_roll.py"}
