@@ -105,7 +105,7 @@ def test_without_a_folder_only_counts_are_kept(plain: Path) -> None:
 
 @pytest.mark.parametrize("workers", [0, -1, 10_000])
 def test_impossible_numbers_of_workers_are_refused(workers: int) -> None:
-    with pytest.raises(ConfigError, match="between 1 and"):
+    with pytest.raises(ConfigError, match="workers must be a whole number from 1 to"):
         run_batch(FakePlan(n=1), workers=workers)
 
 
