@@ -28,6 +28,20 @@ def write_whole(path: Path, content: bytes) -> None:
         ) from error
 
 
+def make_folder(folder: Path) -> None:
+    """Makes a folder if need be.
+
+    Raises:
+        DatasetError: none can be made there.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DatasetError(
+            f"{folder}: cannot be used as a dataset folder ({error.strerror}); choose another one"
+        ) from error
+
+
 @contextmanager
 def only_writer(folder: Path) -> Iterator[None]:
     """Makes the folder if need be, and keeps other runs out of it.
@@ -36,8 +50,8 @@ def only_writer(folder: Path) -> Iterator[None]:
         DatasetError: no folder can be made there, or another run is writing to it.
     """
     with ExitStack() as held:
+        make_folder(folder)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
             lock = held.enter_context((folder / _LOCK_NAME).open("a"))
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             for left_over in folder.rglob(f".*{wholefile.UNFINISHED}"):

@@ -167,7 +167,7 @@ def test_a_batch_and_its_statistics(tmp_path: Path) -> None:
     assert {name: cell["count"] for name, cell in stats["outcomes"].items()} == {
         outcome.value: count for outcome, count in outcomes.items()
     }
-    (folder / "part-00000005.parquet").unlink()
+    (folder / "rolls" / "part-00000005.parquet").unlink()
     partial = physim("stats", folder)
     assert "holds 7 of 12 rolls" in partial.stderr and partial.returncode == 0
     assert (
@@ -192,7 +192,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     with subprocess.Popen(
         [*command, "--chunk-size", "2"], stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as run:
-        while not list(folder.glob("*.parquet")):
+        while not list(folder.rglob("part-*.parquet")):
             time.sleep(0.05)
             assert run.poll() is None
         os.killpg(run.pid, signal.SIGINT)
