@@ -52,7 +52,10 @@ def seconds(text: str) -> float:
         if len(text) > _LONGEST:
             raise ValueError
         # As a fraction 1e999999999 would be written out in full.
-        return float(Fraction(text)) if "/" in text else float(text)
+        number = float(Fraction(text)) if "/" in text else float(text)
+        if not math.isfinite(number):
+            raise ValueError
+        return number
     except (ValueError, ZeroDivisionError, OverflowError):
         raise click.BadParameter(f"{shown(text)} is no number of seconds, such as 1/2048") from None
 
