@@ -87,13 +87,13 @@ def refuse_foreign(folder: Path) -> None:
     Raises:
         DatasetError: names something that is there.
     """
-    if (folder / manifests.NAME).exists() or not folder.is_dir():
-        return
     try:
+        if (folder / manifests.NAME).exists() or not folder.is_dir():
+            return
         found = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
     except OSError as error:
         raise DatasetError(
-            f"{folder}: cannot be read ({error.strerror}); choose another folder"
+            f"{folder}: cannot be used as a dataset folder ({error.strerror}); choose another one"
         ) from error
     if found:
         raise DatasetError(

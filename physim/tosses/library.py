@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from physim import arguments
-from physim.arguments import hint, shown_name
+from physim.arguments import hint, shown, shown_name
 from physim.errors import ConfigError
 from physim.tosses.models import Drop, Hand, TossModel, Trapdoor
 from physim.yamlfile import check_keys, load, number
@@ -69,8 +69,10 @@ def from_mapping(data: Mapping[str, Any], where: str) -> TossModel:
         ConfigError: an unknown or missing key, or a value out of range.
     """
     kind = data.get("kind")
-    if kind not in _KINDS:
-        raise ConfigError(f"{where}: `kind` must be one of {', '.join(_KINDS)}, found {kind!r}")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise ConfigError(
+            f"{where}: `kind` must be one of {', '.join(_KINDS)}, found {shown(kind)}"
+        )
     model = _KINDS[kind]
     keys = {field.name: _yaml_key(field.name) for field in fields(model)}
     yaml_keys = ["kind", *(key for key, _ in keys.values())]
@@ -101,13 +103,15 @@ def _yaml_key(name: str) -> tuple[str, float]:
 def _facing(value: Any, where: str) -> tuple[str, ...]:
     ways = ("forward", "backward")
     if not isinstance(value, list) or not value or any(way not in ways for way in value):
-        raise ConfigError(f"{where}: `facing` must list some of {', '.join(ways)}, found {value!r}")
+        raise ConfigError(
+            f"{where}: `facing` must list some of {', '.join(ways)}, found {shown(value)}"
+        )
     return tuple(value)
 
 
 def _heights(value: Any, where: str) -> tuple[float, ...]:
     if not isinstance(value, list) or not value:
-        raise ConfigError(f"{where}: `heights_mm` must be a list of numbers, found {value!r}")
+        raise ConfigError(f"{where}: `heights_mm` must be a list of numbers, found {shown(value)}")
     heights = []
     for height in value:
         checked = number({"heights_mm": height}, "heights_mm", where)

@@ -86,7 +86,7 @@ def test_a_part_under_a_wrong_name_is_found(folder: Path) -> None:
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    for place in (tmp_path / "file", tmp_path / "file" / "d"):
+    for place in (tmp_path / "file", tmp_path / "file" / "d", tmp_path / ("a" * 300)):
         with pytest.raises(DatasetError, match="cannot be used as a dataset folder"):
             run_batch(PLAN, place, workers=1)
     assert (tmp_path / "file").read_text() == "mine"
