@@ -72,12 +72,14 @@ def roll(
     seed: int,
     index: int = 0,
     *,
-    model: str = "standard",
-    black: str | None = None,
-    pink: str | None = None,
+    model: str | Path = "standard",
+    black: str | Path | None = None,
+    pink: str | Path | None = None,
     toss: str = "trapdoor",
     height_mm: float | None = None,
     surface: str | None = None,
+    time_step_s: float | None = None,
+    settle: str = "full",
 ) -> Roll:
     """One roll, end to end, on an engine of its own; for many, open a `Simulator`.
 
@@ -90,17 +92,29 @@ def roll(
         toss: `trapdoor`, `hand` or `drop`.
         height_mm: of release; None for the toss's own.
         surface: of the table; None for the default.
+        time_step_s: of the engine: 1/256 s halved some times; None for the default.
+        settle: `full` simulates until the pigs are still, `fast` until the outcome is certain.
 
     Raises:
         PhysimError: an unknown name, a number out of range, or a file that cannot be used.
     """
-    from physim.roll import Setup, Simulator
+    from physim.batch.plan import BatchPlan
+    from physim.roll import Simulator
 
-    setup = Setup.named(
-        model, black=black, pink=pink, toss=toss, height_mm=height_mm, surface=surface
+    plan = BatchPlan(
+        n=1,
+        seed=seed,
+        model=model,
+        black=black,
+        pink=pink,
+        toss=toss,
+        height_mm=height_mm,
+        surface=surface,
+        time_step_s=time_step_s,
+        settle=settle,
     )
-    with Simulator(setup) as simulator:
-        return simulator.roll(seed, index)
+    with Simulator(plan.setup()) as simulator:
+        return simulator.roll(plan.seed, index)
 
 
 def batch(
@@ -109,13 +123,14 @@ def batch(
     seed: int = 0,
     workers: int | None = None,
     *,
-    model: str = "standard",
-    black: str | None = None,
-    pink: str | None = None,
+    model: str | Path = "standard",
+    black: str | Path | None = None,
+    pink: str | Path | None = None,
     toss: str = "trapdoor",
     height_mm: float | None = None,
     surface: str | None = None,
     time_step_s: float | None = None,
+    settle: str = "full",
     chunk_size: int | None = None,
     counts_only: bool = False,
     progress: Callable[[int, int], None] | None = None,
@@ -128,13 +143,14 @@ def batch(
             keeps no rolls, only `counts`.
         seed: 0 to 2^63 - 1.
         workers: processes; None for one a core; 1 stays in this process.
-        model: as for `roll`, like the five that follow.
+        model: as for `roll`, like the seven that follow.
         black: model of the black pig.
         pink: model of the pink pig.
         toss: name of the toss.
         height_mm: of release.
         surface: of the table.
-        time_step_s: of the engine: 1/256 s halved some times; None for the default.
+        time_step_s: of the engine.
+        settle: `full` or `fast`.
         chunk_size: rolls a file.
         counts_only: keeps counts in the folder in place of rolls.
         progress: called with the rolls done and all rolls.
@@ -158,6 +174,7 @@ def batch(
         height_mm=height_mm,
         surface=surface,
         time_step_s=time_step_s,
+        settle=settle,
         chunk_size=chunk_size,
     )
     return run_batch(plan, out, workers=workers, counts_only=counts_only, progress=progress)

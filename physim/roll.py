@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 
+from physim import arguments
 from physim.errors import ConfigError
 from physim.pigs.library import load_model
 from physim.poses.classify import classify
@@ -64,15 +66,17 @@ class Setup:
 
     def __post_init__(self) -> None:
         if self.settle not in SETTLE_MODES:
-            raise ConfigError(f"settle must be {' or '.join(SETTLE_MODES)}, found {self.settle!r}")
+            raise ConfigError(
+                f"settle must be {' or '.join(SETTLE_MODES)}, found {arguments.shown(self.settle)}"
+            )
 
     @classmethod
     def named(
         cls,
-        model: str = "standard",
+        model: str | Path = "standard",
         *,
-        black: str | None = None,
-        pink: str | None = None,
+        black: str | Path | None = None,
+        pink: str | Path | None = None,
         toss: str = "trapdoor",
         height_mm: float | None = None,
         surface: str | None = None,
@@ -94,15 +98,19 @@ class Setup:
         Raises:
             ConfigError, ModelError: an unknown name, or a file that cannot be used.
         """
-        black_model = load_model(black or model)
-        pink_model = (
-            black_model if (pink or model) == (black or model) else load_model(pink or model)
-        )
+        both = arguments.text("model", model)
+        of_black = arguments.optional_text("black", black) or both
+        of_pink = arguments.optional_text("pink", pink) or both
+        if settings is not None and not isinstance(settings, EngineSettings):
+            raise ConfigError(
+                f"settings must be EngineSettings or None, found {arguments.shown(settings)}"
+            )
+        black_model = load_model(of_black)
         return cls(
             black_model,
-            pink_model,
+            black_model if of_pink == of_black else load_model(of_pink),
             toss_named(toss, height_mm),
-            table_named(surface),
+            table_named(arguments.optional_text("surface", surface)),
             settings or EngineSettings(),
             settle=settle,
         )
@@ -149,7 +157,7 @@ class Simulator:
             index: from 0.
             observe: as for `settle`.
         """
-        check_seed(seed, index)
+        seed, index = check_seed(seed, index)
         toss = self.setup.toss.release(Draws(stream(seed, index)), index, self.setup.pigs)
         return self.judge(seed, index, self.settle(toss, observe))
 
@@ -237,17 +245,15 @@ def _rides(pig: PigResult) -> bool:
     return all(contact.other != TABLE for contact in pig.contacts)
 
 
-def check_seed(seed: int, index: int) -> None:
-    """Refuses seeds and indices that no stream has.
+def check_seed(seed: int, index: int) -> tuple[int, int]:
+    """Seed and index as Python's own integers; refuses those that no stream has.
 
     Raises:
-        ConfigError: negative or too large.
+        ConfigError: not whole numbers, negative or too large.
     """
-    for name, value in (("seed", seed), ("index", index)):
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise ConfigError(f"the {name} must be a whole number, found {value!r}")
-        if not 0 <= value <= MAX_SEED:
-            raise ConfigError(f"the {name} must lie between 0 and {MAX_SEED}, found {value}")
+    return arguments.whole("the seed", seed, 0, MAX_SEED), arguments.whole(
+        "the index", index, 0, MAX_SEED
+    )
 
 
 def roll(seed: int, index: int = 0, *, setup: Setup | None = None) -> Roll:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -10,9 +9,25 @@ from typing import Any
 
 import yaml
 
+from physim import arguments
+from physim.arguments import hint, shown_name
 from physim.errors import ConfigError
 
 MAX_BYTES = 1_000_000  # no settings file of ours comes near; refuses a wrong file early
+
+
+class _Loader(yaml.SafeLoader):
+    """Safe YAML that refuses a key written twice, of which YAML would keep the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and (key.tag, key.value) in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key `{shown_name(key.value)}` is there twice", key.start_mark
+                )
+            seen.add((key.tag, key.value) if isinstance(key, yaml.ScalarNode) else id(key))
+        return super().construct_mapping(node, deep)
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -30,8 +45,8 @@ def load(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not a UTF-8 text file; is it a YAML file?") from error
     try:
-        data = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        data = yaml.load(text, _Loader)
+    except Exception as error:  # PyYAML lets some of its own slips through, such as IndexError
         where = ""
         mark = getattr(error, "problem_mark", None)
         if mark is not None:
@@ -54,9 +69,10 @@ def check_keys(
     known = list(known)
     for key in data:
         if key not in known:
-            near = difflib.get_close_matches(str(key), known, n=1, cutoff=0.0)
-            hint = f"; did you mean `{near[0]}`?" if near else ""
-            raise ConfigError(f"{where}: unknown key `{key}`{hint} (valid: {', '.join(known)})")
+            raise ConfigError(
+                f"{where}: unknown key `{shown_name(key)}`{hint(key, known)} "
+                f"(valid: {', '.join(known)})"
+            )
     for key in required:
         if key not in data:
             raise ConfigError(f"{where}: the key `{key}` is missing")
@@ -74,9 +90,7 @@ def number(
     Raises:
         ConfigError: missing, not a number, not finite, or out of range.
     """
-    value = data.get(key)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise ConfigError(f"{where}: `{key}` must be a finite number, found {value!r}")
+    value = arguments.number(f"{where}: `{key}`", data.get(key))
     if not low <= value <= high:
         raise ConfigError(f"{where}: `{key}` must lie in [{low:g}, {high:g}], found {value:g}")
-    return float(value)
+    return value

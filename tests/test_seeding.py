@@ -41,5 +41,5 @@ def test_the_largest_seeds_have_streams(seed: int, index: int) -> None:
     ("seed", "index", "word"), [(-1, 0, "seed"), (0, -1, "index"), (MAX_SEED + 1, 0, "seed")]
 )
 def test_other_seeds_are_refused(seed: int, index: int, word: str) -> None:
-    with pytest.raises(ConfigError, match=f"the {word} must lie between 0 and"):
+    with pytest.raises(ConfigError, match=f"the {word} must be a whole number from 0 to"):
         check_seed(seed, index)

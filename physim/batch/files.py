@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import fcntl
-import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from physim import wholefile
 from physim.errors import DatasetError
 
 _LOCK_NAME = ".lock"
-_UNFINISHED = ".unfinished"
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -20,20 +19,26 @@ def write_whole(path: Path, content: bytes) -> None:
     Raises:
         DatasetError: a full disk, or a folder that cannot be written to.
     """
-    unfinished = path.with_name(f".{path.name}{_UNFINISHED}")
     try:
-        with unfinished.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-        _sync_folder(path.parent)
+        wholefile.write_whole(path, content)
     except OSError as error:
-        with suppress(OSError):
-            unfinished.unlink()
         raise DatasetError(
             f"{path}: cannot be written ({error.strerror}); finished parts are kept: "
-            "make room or choose another folder, and run the same command again"
+            "free some space or choose another folder, and run the same command again"
+        ) from error
+
+
+def make_folder(folder: Path) -> None:
+    """Makes a folder if need be.
+
+    Raises:
+        DatasetError: none can be made there.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DatasetError(
+            f"{folder}: cannot be used as a dataset folder ({error.strerror}); choose another one"
         ) from error
 
 
@@ -45,11 +50,11 @@ def only_writer(folder: Path) -> Iterator[None]:
         DatasetError: no folder can be made there, or another run is writing to it.
     """
     with ExitStack() as held:
+        make_folder(folder)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
             lock = held.enter_context((folder / _LOCK_NAME).open("a"))
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            for left_over in folder.glob(f".*{_UNFINISHED}"):
+            for left_over in folder.rglob(f".*{wholefile.UNFINISHED}"):
                 left_over.unlink()
         except BlockingIOError:
             raise DatasetError(
@@ -62,11 +67,3 @@ def only_writer(folder: Path) -> Iterator[None]:
                 "another one"
             ) from error
         yield
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -10,15 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from physim import __version__
+from physim.arguments import shown
 from physim.batch.configuration import differences, sha256
 from physim.batch.files import write_whole
+from physim.batch.manifest_check import COUNTS, ROLLS, problem
 from physim.batch.plan import DEFAULT_CHUNK_SIZE, BatchPlan
 from physim.batch.rows import COLUMNS, Row, named
 from physim.errors import DatasetError
 
+__all__ = ["COUNTS", "ROLLS", "Manifest", "read_manifest"]
+
 NAME = "manifest.json"
-FORMAT = 1
-ROLLS, COUNTS = "rolls", "counts"
+FORMAT = 2
+_CPU_INFO = Path("/proc/cpuinfo")
 _LIBRARIES = ("pybullet", "numpy", "scipy", "trimesh")
 
 Json = dict[str, Any]
@@ -133,14 +137,29 @@ def read_manifest(folder: Path | str) -> Manifest:
         raise DatasetError(
             f"{folder}: no dataset there (no {NAME}); make one with `physim batch N --out {folder}`"
         ) from None
-    except (OSError, ValueError) as error:
-        raise DatasetError(f"{path}: cannot be read ({error})") from error
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise DatasetError(f"{path}: not a manifest of format {FORMAT}")
-    try:
-        return Manifest(**data)
-    except TypeError as error:
-        raise DatasetError(f"{path}: a key is missing or unknown ({error})") from error
+    except OSError as error:
+        raise DatasetError(
+            f"{path}: cannot be read ({error.strerror}); see to its permissions"
+        ) from error
+    except (ValueError, RecursionError) as error:  # of the JSON, or of its encoding
+        raise _damaged(path, "it is no JSON text") from error
+    if not isinstance(data, dict):
+        raise _damaged(path, "it holds no keys and values")
+    if "format" in data and data["format"] != FORMAT:
+        raise DatasetError(
+            f"{path}: of format {shown(data['format'])}, this physim {__version__} reads {FORMAT}; "
+            "use the version that made it, or begin another folder"
+        )
+    if (wrong := problem(data)) is not None:
+        raise _damaged(path, wrong)
+    return Manifest(**data)
+
+
+def _damaged(path: Path, why: str) -> DatasetError:
+    return DatasetError(
+        f"{path}: the manifest is damaged: {why}; restore it from a copy, or begin another folder "
+        "(the parts in this one may still be good)"
+    )
 
 
 def this_platform() -> dict[str, str]:
@@ -150,7 +169,20 @@ def this_platform() -> dict[str, str]:
         "system": platform.system(),
         "python": platform.python_version(),
         "libc": " ".join(platform.libc_ver()).strip(),
+        "processor": _processor(),
     }
+
+
+def _processor() -> str:
+    """The model of the processor: libraries choose their code by it."""
+    try:
+        for line in _CPU_INFO.read_text(encoding="utf-8", errors="replace").splitlines():
+            key, _, model = line.partition(":")
+            if key.strip() == "model name":
+                return model.strip()
+    except OSError:  # no Linux
+        pass
+    return platform.processor()
 
 
 def these_versions() -> dict[str, str]:

@@ -1,5 +1,7 @@
 """Parquet parts: one file a chunk of consecutive rolls, named by its first index.
 
+They have a folder of their own, `rolls`, so that other programs can open it as one table.
+
 A part's bytes depend on its rows and on the versions of the Parquet library alone. Every page
 carries a checksum, and every part the hash of its configuration.
 """
@@ -7,17 +9,20 @@ carries a checksum, and every part the hash of its configuration.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 from pyarrow import parquet
 
-from physim.batch.files import write_whole
-from physim.batch.manifest import Manifest
+from physim.batch.files import make_folder, write_whole
+from physim.batch.manifest import NAME, Manifest
 from physim.batch.rows import COLUMNS, NULLABLE, Row
 from physim.errors import DatasetError
 
+FOLDER = "rolls"
+_THREADS = 4
 _SHA_KEY = b"physim.configuration_sha256"
 _FIRST_KEY = b"physim.first_index"
 _TYPES = {
@@ -37,13 +42,13 @@ class PartStore:
     """Writes the parts of one dataset folder; `only_writer` must hold the folder."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
-        self._folder = folder
         self._manifest = manifest
-
-        # First index to rows, of every part that is there.
-        self._there = {
-            first: check_part(path, first, manifest) for first, path in part_paths(folder)
-        }
+        self._parts = folder / FOLDER
+        make_folder(self._parts)
+        # First index to rows, of every part that is there and whole.
+        with ThreadPoolExecutor(_THREADS) as threads:
+            there = threads.map(lambda at: check_part(at[1], at[0], manifest), part_paths(folder))
+            self._there = dict(there)
 
     @property
     def done(self) -> int:
@@ -61,7 +66,7 @@ class PartStore:
     def add(self, chunk: range, rows: Sequence[Row]) -> None:
         """Writes the part of one chunk, after the rows that it has had before the batch grew."""
         first = chunk.start - chunk.start % self._manifest.chunk_size
-        path = self._folder / f"part-{first:08d}.parquet"
+        path = self._parts / f"part-{first:08d}.parquet"
         if first < chunk.start:
             kept = read_part(path, first, self._manifest, list(COLUMNS))
             rows = [*zip(*(column.to_pylist() for column in kept.columns), strict=True), *rows]
@@ -90,22 +95,21 @@ def part_paths(folder: Path) -> list[tuple[int, Path]]:
         DatasetError: a part whose name holds no index.
     """
     found = []
-    for path in folder.glob("part-*.parquet"):
+    for path in (folder / FOLDER).glob("part-*.parquet"):
         digits = path.stem.removeprefix("part-")
         if not digits.isdecimal():
-            raise DatasetError(f"{path}: not a part of this dataset; {_REMEDY}")
+            raise DatasetError(f"{path}: not a part of this dataset; {_MOVE_IT}")
         found.append((int(digits), path))
     return sorted(found)
 
 
-def check_part(path: Path, first: int, manifest: Manifest) -> int:
-    """How many rolls a part holds, from its footer.
+def check_part(path: Path, first: int, manifest: Manifest) -> tuple[int, int]:
+    """First index and number of rolls of a part, all of it checked against its checksums.
 
     Raises:
         DatasetError: damaged, or not a part of this dataset.
     """
-    with _opened(path, first, manifest) as file:
-        return int(file.metadata.num_rows)
+    return first, read_part(path, first, manifest, list(COLUMNS)).num_rows
 
 
 def read_part(path: Path, first: int, manifest: Manifest, columns: Sequence[str]) -> pa.Table:
@@ -123,20 +127,25 @@ def _opened(path: Path, first: int, manifest: Manifest) -> Iterator[parquet.Parq
     try:
         with parquet.ParquetFile(path, page_checksum_verification=True) as file:
             kept = file.schema_arrow.metadata or {}
-            ours = (
-                file.schema_arrow.equals(SCHEMA)
-                and kept.get(_SHA_KEY) == manifest.configuration_sha256.encode()
-                and kept.get(_FIRST_KEY) == str(first).encode()
-                and first % manifest.chunk_size == 0
-                and 0 < file.metadata.num_rows <= min(manifest.chunk_size, manifest.n - first)
-            )
-            if not ours:
-                raise DatasetError(f"{path}: not a part of this dataset; {_REMEDY}")
+            rows = file.metadata.num_rows
+            if not file.schema_arrow.equals(SCHEMA) or kept.get(_FIRST_KEY) != str(first).encode():
+                raise DatasetError(f"{path}: not a part of this dataset; {_MOVE_IT}")
+            if kept.get(_SHA_KEY) != manifest.configuration_sha256.encode():
+                raise DatasetError(
+                    f"{path}: not a part of this dataset, but of another configuration; {_MOVE_IT}"
+                )
+            last = min(manifest.chunk_size, manifest.n - first)
+            if first % manifest.chunk_size or not 0 < rows <= last:
+                raise DatasetError(
+                    f"{path}: `n` or `chunk_size` in {NAME} do not fit this part; one of the two "
+                    "was changed: restore the manifest or begin another folder"
+                )
             yield file
     except _UNREADABLE as error:
         raise _damaged(path, error) from error
 
 
+_MOVE_IT = "move that file away and run the same `physim batch` command again"
 _REMEDY = "delete that file and run the same `physim batch` command again"
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from physim import arguments
 from physim.errors import ConfigError
 from physim.seeding import MAX_SEED
 from physim.values import Roll
@@ -34,6 +36,8 @@ class Roller(Protocol):
 class BatchPlan:
     """A batch by name. Picklable: worker processes open it for themselves.
 
+    NumPy's numbers and paths are taken, and kept as Python's own numbers and texts.
+
     Attributes:
         n: rolls, with the indices 0 to n - 1.
         seed: 0 to 2^63 - 1.
@@ -50,9 +54,9 @@ class BatchPlan:
 
     n: int
     seed: int = 0
-    model: str = "standard"
-    black: str | None = None
-    pink: str | None = None
+    model: str | Path = "standard"
+    black: str | Path | None = None
+    pink: str | Path | None = None
     toss: str = "trapdoor"
     height_mm: float | None = None
     surface: str | None = None
@@ -61,12 +65,29 @@ class BatchPlan:
     chunk_size: int | None = None
 
     def __post_init__(self) -> None:
-        _whole("n", self.n, 1, MAX_ROLLS)
-        _whole("seed", self.seed, 0, MAX_SEED)
+        checked = {
+            "n": arguments.whole("n", self.n, 1, MAX_ROLLS),
+            "seed": arguments.whole("seed", self.seed, 0, MAX_SEED),
+            "model": arguments.text("model", self.model),
+            "toss": arguments.text("toss", self.toss),
+            **{
+                name: arguments.optional_text(name, getattr(self, name))
+                for name in ("black", "pink", "surface")
+            },
+            **{
+                name: None if value is None else arguments.number(name, value)
+                for name in ("height_mm", "time_step_s")
+                for value in (getattr(self, name),)
+            },
+        }
         if self.chunk_size is not None:
-            _whole("chunk_size", self.chunk_size, 1, MAX_ROLLS)
+            checked["chunk_size"] = arguments.whole("chunk_size", self.chunk_size, 1, MAX_ROLLS)
         if self.settle not in SETTLE_MODES:
-            raise ConfigError(f"settle must be {' or '.join(SETTLE_MODES)}, found {self.settle!r}")
+            raise ConfigError(
+                f"settle must be {' or '.join(SETTLE_MODES)}, found {arguments.shown(self.settle)}"
+            )
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     def names(self) -> dict[str, Any]:
         """The names and numbers as they were given, without the sizes."""
@@ -123,8 +144,3 @@ def engine_settings(time_step_s: float | None) -> EngineSettings:
             f"found {time_step_s:g}"
         )
     return EngineSettings(time_step_s=time_step_s, steps_a_call=steps)
-
-
-def _whole(name: str, value: object, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ConfigError(f"{name} must be a whole number from {low} to {high}, found {value!r}")

@@ -10,11 +10,14 @@ _LOG_S = 10.0
 
 
 class ProgressLine:
-    """Rolls done, rolls per second and the time left. Call it with done and total."""
+    """Rolls done, rolls per second and the time left. Call it with done and total.
 
-    def __init__(self, stream: TextIO) -> None:
+    A stream that is closed or full silences it: a batch does not stop for that.
+    """
+
+    def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
-        self._terminal = stream.isatty()
+        self._terminal = stream is not None and stream.isatty()
         self._began_s = self._shown_s = 0.0
         self._first: int | None = None
         self._width = 0
@@ -37,17 +40,24 @@ class ProgressLine:
     def close(self) -> None:
         """Ends the line that was rewritten."""
         if self._width:
-            self._stream.write("\n")
-            self._stream.flush()
+            self._put("\n")
             self._width = 0
 
     def _write(self, text: str) -> None:
         if self._terminal:
-            self._stream.write("\r" + text.ljust(self._width))
+            self._put("\r" + text.ljust(self._width))
             self._width = len(text)
         else:
-            self._stream.write(text + "\n")
-        self._stream.flush()
+            self._put(text + "\n")
+
+    def _put(self, text: str) -> None:
+        if self._stream is None:
+            return
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except (OSError, ValueError):
+            self._stream = None
 
 
 def _clock(seconds: float) -> str:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from physim import arguments
 from physim.batch.chunks import Assembly
 from physim.batch.crew import Crew
 from physim.batch.files import only_writer
 from physim.batch.manifest import Json
 from physim.batch.plan import DEFAULT_CHUNK_SIZE, BatchPlan
-from physim.batch.store import Store, open_store
+from physim.batch.store import Store, open_store, refuse_foreign
 from physim.batch.tally import Tally
 from physim.errors import ConfigError
 from physim.statistics.counts import Counts
@@ -75,10 +76,16 @@ def run_batch(
         WorkerError: worker processes died repeatedly.
     """
     workers = _checked(workers)
+    out = None if out is None else arguments.path("out", out)
+    if progress is not None and not callable(progress):
+        raise ConfigError(
+            f"progress must be a function of two numbers or None, found {arguments.shown(progress)}"
+        )
     configuration = plan.configuration()
     with ExitStack() as held:
         if out is not None:
-            held.enter_context(only_writer(Path(out)))
+            refuse_foreign(out)
+            held.enter_context(only_writer(out))
         crew = held.enter_context(Crew(plan, workers))
         store = _store(plan, configuration, out, counts_only, crew)
         before = done = store.done
@@ -94,23 +101,21 @@ def run_batch(
             if progress:
                 progress(done, plan.n)
     tally = store if isinstance(store, Tally) else None
-    return BatchResult(plan.n, plan.n - before, Path(out) if out is not None else None, tally)
+    return BatchResult(plan.n, plan.n - before, out, tally)
 
 
 def _store(
-    plan: BatchPlan, configuration: Json, out: Path | str | None, counts_only: bool, crew: Crew
+    plan: BatchPlan, configuration: Json, out: Path | None, counts_only: bool, crew: Crew
 ) -> Store:
     if out is None:
         return Tally(plan.n, plan.chunk_size or DEFAULT_CHUNK_SIZE)
-    return open_store(plan, configuration, Path(out), counts_only, crew.first_roll)
+    return open_store(plan, configuration, out, counts_only, crew.first_roll)
 
 
 def _checked(workers: int | None) -> int:
     if workers is None:
         return _cores()
-    if not 1 <= workers <= MAX_WORKERS:
-        raise ConfigError(f"workers must lie between 1 and {MAX_WORKERS}, found {workers}")
-    return workers
+    return arguments.whole("workers", workers, 1, MAX_WORKERS)
 
 
 def _cores() -> int:

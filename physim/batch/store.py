@@ -53,7 +53,7 @@ def open_store(
     """
     kind = manifests.COUNTS if counts_only else manifests.ROLLS
     if not (folder / manifests.NAME).exists():
-        _check_empty(folder)
+        refuse_foreign(folder)
         manifest = Manifest.of(plan, configuration, kind, first_roll())
         manifest.write(folder)
         return _open(manifest, folder)
@@ -81,8 +81,20 @@ def _open(manifest: Manifest, folder: Path) -> Store:
     return PartStore(folder, manifest)
 
 
-def _check_empty(folder: Path) -> None:
-    found = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+def refuse_foreign(folder: Path) -> None:
+    """Refuses a folder that holds something, but no dataset; leaves it untouched.
+
+    Raises:
+        DatasetError: names something that is there.
+    """
+    try:
+        if (folder / manifests.NAME).exists() or not folder.is_dir():
+            return
+        found = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+    except OSError as error:
+        raise DatasetError(
+            f"{folder}: cannot be used as a dataset folder ({error.strerror}); choose another one"
+        ) from error
     if found:
         raise DatasetError(
             f"{folder}: not empty, and no dataset (no {manifests.NAME}, but {found[0]}); choose "

@@ -78,14 +78,29 @@ def _load(path: Path, sha256: str) -> tuple[Counts, Spans]:
         counts = counts_from_json(data["counts"])
         done = [(int(low), int(high)) for low, high in data["done"]]
         whole = data[_SHA_KEY] == sha256 and counts.rolls == sum(b - a for a, b in done)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DatasetError(f"{path}: damaged ({error!r}); {_REMEDY}") from error
+        whole = whole and all(map(_is_count, _numbers(counts)))
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be read ({error.strerror})") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise DatasetError(f"{path}: damaged; {_REMEDY}") from error
     if not whole:
         raise DatasetError(f"{path}: not the counts of this dataset; {_REMEDY}")
     return counts, done
 
 
 _REMEDY = "delete that file and run the same `physim batch` command again"
+
+
+def _numbers(counts: Counts) -> Iterator[object]:
+    yield counts.rolls
+    for cells in (counts.poses, counts.rests, counts.outcomes, counts.scores):
+        yield from cells.values()
+    yield from counts.statuses.values()
+    yield from counts.pairs.values()
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _merged(spans: Spans) -> Spans:

@@ -8,25 +8,25 @@ from typing import Any
 
 import click
 
-from physim.cli.options import json_option, setup_options
+from physim.cli.options import file_path, json_option, setup_options, whole_number
 from physim.cli.output import clean_stdout, print_json
 from physim.errors import PhysimError
 
-INTERRUPTED = 130
+MAX_ROLLS, MAX_WORKERS = 10**12, 1024  # of `BatchPlan` and `run_batch`, which load more
 
 
 @click.command()
-@click.argument("n", metavar="N", type=click.IntRange(1, 10**12))
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="The dataset folder.")
+@click.argument("n", metavar="N", type=whole_number(1, MAX_ROLLS))
+@click.option("--out", type=file_path, metavar="DIR", help="The dataset folder.")
 @click.option(
     "--workers",
-    type=click.IntRange(1, 1024),
+    type=whole_number(1, MAX_WORKERS),
     metavar="W",
     help="Worker processes. Without it, one a core. The rolls do not depend on it.",
 )
 @click.option(
     "--chunk-size",
-    type=click.IntRange(1, 10**12),
+    type=whole_number(1, MAX_ROLLS),
     metavar="C",
     help="Rolls a file, 200 without it. A folder keeps the size that it began with.",
 )
@@ -60,11 +60,10 @@ def batch(
         plan = BatchPlan(n=n, chunk_size=chunk_size, **names)
         try:
             result = run_batch(plan, out, workers=workers, counts_only=counts_only, progress=line)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
             line.close()
             kept = f"what was finished is kept in {out}: " if out else "nothing was kept: "
-            click.echo(f"physim: interrupted; {kept}run the same command to go on", err=True)
-            raise click.exceptions.Exit(INTERRUPTED) from None
+            raise type(stop)(f"interrupted; {kept}run the same command to go on") from None
         except PhysimError:
             line.close()
             raise

@@ -6,9 +6,13 @@ A command's function imports what it needs when it runs, so that `physim --help`
 
 from __future__ import annotations
 
-import os
+import errno
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 
 import click
 
@@ -19,9 +23,10 @@ from physim.cli.render import render
 from physim.cli.roll import roll
 from physim.cli.score import score
 from physim.cli.stats import stats
+from physim.cli.streams import drop_unwritable, open_missing, say
 from physim.errors import PhysimError
 
-BAD_INPUT, INTERRUPTED = 2, 130
+BAD_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
 
 
 @click.group(
@@ -40,12 +45,20 @@ for _command in (roll, batch, stats, score, render, model):
     cli.add_command(_command)
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: ends a command as Ctrl-C does."""
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs the command line and exits: 0, 2 with one message on stderr, or 130 on Ctrl-C."""
-    try:
-        sys.exit(_run(arguments))
-    except click.exceptions.Exit as done:
-        sys.exit(done.exit_code)
+    """Runs the command line and exits.
+
+    The code is 0, 2 with one message on stderr, 130 on Ctrl-C or 143 on SIGTERM.
+    """
+    open_missing()
+    with _terminable():
+        code = _run(arguments)
+    drop_unwritable()
+    sys.exit(code)
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -55,24 +68,27 @@ def _run(arguments: Sequence[str] | None) -> int:
             cli.invoke(context)
         sys.stdout.flush()
         return 0
+    except click.exceptions.Exit as done:
+        return done.exit_code
     except click.ClickException as error:
         return _complain(_usage_text(error))
     except PhysimError as error:
         return _complain(str(error))
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("physim: interrupted", err=True)
-        return INTERRUPTED
+    except (KeyboardInterrupt, click.Abort) as stop:
+        # A command that keeps what was finished says so itself, as the exception's text.
+        say(f"physim: {stop or 'interrupted'}")
+        return TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
     except BrokenPipeError:
-        _drop_stdout()
         return 0  # `| head` has seen what it wanted
     except OSError as error:
-        _drop_stdout()
-        place = f"{error.filename}: " if error.filename else ""
-        return _complain(f"{place}{error.strerror or error}")
+        text = f"{error.filename or 'stdout'}: {error.strerror or error}"
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            text += "; free some space and run the same command again"
+        return _complain(text)
 
 
 def _complain(text: str) -> int:
-    click.echo("physim: " + " ".join(text.split()), err=True)
+    say("physim: " + " ".join(text.split()))
     return BAD_INPUT
 
 
@@ -85,8 +101,19 @@ def _usage_text(error: click.ClickException) -> str:
     return text
 
 
-def _drop_stdout() -> None:
-    """What is still buffered for a closed or full stdout must not fail again at exit."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.close(nowhere)
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Meanwhile SIGTERM raises `Terminated`."""
+
+    def terminate(signum: int, frame: FrameType | None) -> None:
+        del signum, frame
+        raise Terminated
+
+    if threading.current_thread() is not threading.main_thread():  # only it handles signals
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

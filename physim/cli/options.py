@@ -5,23 +5,59 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from physim.arguments import path, shown
+from physim.errors import ConfigError
 from physim.seeding import MAX_SEED
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-SEED = click.IntRange(0, MAX_SEED)
+_LONGEST = 40  # characters of a number
+
+
+def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
+    """The type of an option: a whole number in [low, high], or of `low` or more."""
+    limits = f"of {low} or more" if high is None else f"from {low} to {high}"
+
+    def convert(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = low - 1
+        if number < low or (high is not None and number > high):
+            raise click.BadParameter(f"must be a whole number {limits}, found {shown(text)}")
+        return number
+
+    return convert
+
+
+def file_path(text: str) -> Path:
+    """A path; an empty one is refused, since it would be the current folder."""
+    try:
+        return path("the path", text)
+    except ConfigError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+SEED = whole_number(0, MAX_SEED)
 
 
 def seconds(text: str) -> float:
     """A decimal number or a fraction such as 1/2048."""
     try:
-        return float(Fraction(text))
+        if len(text) > _LONGEST:
+            raise ValueError
+        # As a fraction 1e999999999 would be written out in full.
+        number = float(Fraction(text)) if "/" in text else float(text)
+        if not math.isfinite(number):
+            raise ValueError
+        return number
     except (ValueError, ZeroDivisionError, OverflowError):
-        raise click.BadParameter(f"{text!r} is no number of seconds, such as 1/2048") from None
+        raise click.BadParameter(f"{shown(text)} is no number of seconds, such as 1/2048") from None
 
 
 def millimetres(text: str) -> float:
@@ -31,7 +67,7 @@ def millimetres(text: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise click.BadParameter(f"{text!r} is no number of millimetres from 1 to 3000")
+        raise click.BadParameter(f"{shown(text)} is no number of millimetres from 1 to 3000")
     return number
 
 

@@ -16,7 +16,7 @@ def clean_stdout() -> Iterator[TextIO]:
     sys.stdout.flush()
     ours = os.dup(1)
     os.dup2(2, 1)
-    stream = os.fdopen(os.dup(ours), "w", encoding="utf-8")
+    stream = os.fdopen(os.dup(ours), "w", encoding="utf-8", errors="backslashreplace")
     try:
         yield stream
         stream.flush()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from physim.cli.options import SEED, json_option, setup_options
+from physim.cli.options import SEED, json_option, setup_options, whole_number
 from physim.cli.output import clean_stdout, print_json
 from physim.seeding import MAX_SEED
 
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option(
-    "-n", "count", type=click.IntRange(min=1), default=1, show_default=True, help="How many."
-)
+@click.option("-n", "count", type=whole_number(1), default=1, show_default=True, help="How many.")
 @click.option(
     "--index", type=SEED, default=0, show_default=True, help="Index of the first roll of the seed."
 )

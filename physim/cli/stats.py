@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from physim.cli.options import json_option
+from physim.arguments import text
+from physim.cli.options import file_path, json_option
 from physim.cli.output import clean_stdout, print_json
+from physim.cli.streams import say
+from physim.errors import DatasetError
 
 if TYPE_CHECKING:
     from physim.statistics.compare import Comparison
     from physim.statistics.counts import Counts
+    from physim.statistics.tables import ReferenceTable
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="DIR", type=file_path)
 @click.option(
     "--against",
     metavar="TABLE|DIR",
@@ -38,10 +42,9 @@ def stats(folder: Path, against: str | None, as_json: bool) -> None:
     comparison = None
     counts = read_counts(folder)
     if counts.rolls < manifest.n:
-        click.echo(
+        say(
             f"physim: {folder} holds {counts.rolls} of {manifest.n} rolls; run its "
-            "`physim batch` command again for the others",
-            err=True,
+            "`physim batch` command again for the others"
         )
     if against is not None:
         comparison = compare_with(counts, against, manifest.seed)
@@ -67,13 +70,26 @@ def compare_with(counts: Counts, against: str, seed: int) -> Comparison:
     """
     import numpy as np
 
-    from physim.batch.read import read_counts
     from physim.statistics.compare import compare
-    from physim.statistics.tables import load_table, table_names, table_of
+    from physim.statistics.tables import load_table, table_names
 
+    against = text("--against", against)
     is_dataset = against not in table_names() and Path(against).is_dir()
-    table = table_of(read_counts(Path(against)), against) if is_dataset else load_table(against)
+    table = _table_of_dataset(Path(against)) if is_dataset else load_table(against)
     comparison = compare(counts, table)
     if comparison.test is not None and comparison.test.smallest_expected < 5:
         return compare(counts, table, rng=np.random.default_rng(seed))
     return comparison
+
+
+def _table_of_dataset(folder: Path) -> ReferenceTable:
+    from physim.batch.read import read_counts
+    from physim.statistics.tables import table_of
+
+    table = table_of(read_counts(folder), str(folder))
+    if not table.sample_size:
+        raise DatasetError(
+            f"{folder}: holds no pig in a pose of the rules, so there is nothing to compare with; "
+            "run its `physim batch` command again, or with a larger N"
+        )
+    return table

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from functools import lru_cache
 from pathlib import Path
 
+from physim.arguments import hint, shown_name, text
 from physim.errors import ConfigError
 from physim.pigs.model import LoadedModel, VisualMesh, build_folder, load_folder
 from physim.pigs.modelfile import FILE_NAME
@@ -24,16 +24,17 @@ def model_folder(name_or_path: str | Path) -> Path:
     Raises:
         ConfigError: neither a known name nor a folder with a `model.yaml`.
     """
-    if str(name_or_path) in model_names():
-        return data_folder("meshes") / name_or_path
-    folder = Path(name_or_path)
-    if (folder / FILE_NAME).is_file():
-        return folder
-    near = difflib.get_close_matches(str(name_or_path), model_names(), n=1)
-    hint = f"; did you mean `{near[0]}`?" if near else ""
+    name = text("model", name_or_path)
+    if name in model_names():
+        return data_folder("meshes") / name
+    try:
+        if (Path(name) / FILE_NAME).is_file():
+            return Path(name)
+    except OSError:  # such as a name too long for a path
+        pass
     raise ConfigError(
-        f"model `{name_or_path}`: neither a folder with a {FILE_NAME} nor one of "
-        f"{', '.join(model_names())}{hint}"
+        f"model `{shown_name(name)}`: neither a folder with a {FILE_NAME} nor one of "
+        f"{', '.join(model_names())}{hint(name, model_names())}"
     )
 
 

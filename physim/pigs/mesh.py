@@ -6,6 +6,7 @@ no volume. Winding that is inside out is turned round.
 
 from __future__ import annotations
 
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,12 +15,16 @@ import trimesh
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
+from physim.arguments import shown_name
 from physim.errors import ModelError
 from physim.values import FloatArray
+from physim.wholefile import write_whole
 
 IntArray = NDArray[np.int64]
 _FLAT = 1e-4  # least thickness and least share of the bounding box that count as solid
 MAX_BYTES = 50_000_000  # a pig of 15,000 faces takes 1 MB
+MAX_COORDINATE = 1e6  # of any unit; further out too few digits are left for a pig
+_NAME_AN_OBJ = "`mesh` and `parts` in model.yaml must name OBJ files in its folder"
 
 
 @dataclass(frozen=True)
@@ -60,11 +65,16 @@ def read_obj(path: Path) -> ObjMesh:
         ModelError: unreadable, empty, broken, or with numbers that are not finite.
     """
     try:
-        if path.stat().st_size > MAX_BYTES:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):  # reading a pipe would wait for ever
+            raise ModelError(f"{path}: no plain file; {_NAME_AN_OBJ}")
+        if status.st_size > MAX_BYTES:
             raise ModelError(f"{path}: larger than {MAX_BYTES} bytes; simplify the mesh")
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise ModelError(f"{path}: cannot be read ({error.strerror})") from error
+        raise ModelError(
+            f"{shown_name(path)}: cannot be read ({error.strerror}); {_NAME_AN_OBJ}"
+        ) from error
     vertices: list[list[float]] = []
     faces: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
     name, material = "", ""
@@ -94,6 +104,11 @@ def read_obj(path: Path) -> ObjMesh:
     array = np.array(vertices)
     if not np.isfinite(array).all():
         raise ModelError(f"{path}: holds coordinates that are not numbers; export the mesh again")
+    if np.abs(array).max() > MAX_COORDINATE:
+        raise ModelError(
+            f"{path}: holds coordinates beyond {MAX_COORDINATE:g}; export the mesh again, near its "
+            "origin and in the unit of `mesh_unit`"
+        )
     groups = tuple(ObjGroup(n, m, np.array(f, dtype=np.int64)) for (n, m), f in faces.items())
     return ObjMesh(array, groups)
 
@@ -190,12 +205,15 @@ def _face_lines(faces: IntArray) -> list[str]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes a text file.
+    """Writes a text file, whole or not at all.
 
     Raises:
         ModelError: the file cannot be written.
     """
     try:
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text.encode())
     except OSError as error:
-        raise ModelError(f"{path}: cannot be written ({error.strerror})") from error
+        raise ModelError(
+            f"{path}: cannot be written ({error.strerror}); make room or choose a folder that can "
+            "be written to, and run the same command again"
+        ) from error

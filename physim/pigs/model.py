@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,12 +15,14 @@ from physim.pigs.mass import MassProperties, mass_properties
 from physim.pigs.modelfile import ModelFile, read_model_file
 from physim.pigs.paint import MATERIALS
 from physim.pigs.parts import convex_parts
-from physim.pigs.sculpt import sculpt
+from physim.pigs.sculpt import SculptedMesh, sculpt
 from physim.pigs.shape import PigShape
 from physim.values import ConvexPart, FloatArray, PigModel
 
 MOST_PARTS = 16  # PyBullet keeps 16 shapes of a compound and drops the others without a word
 MTL_NAME = "pig.mtl"
+MIN_LENGTH_M, MAX_LENGTH_M = 0.005, 2.0  # beyond, a unit is wrong
+Hull = tuple[str, FloatArray, meshes.IntArray]
 # Diffuse colours; renderers may replace them by material name.
 COLORS = {
     "skin": (0.93, 0.60, 0.62),
@@ -71,31 +75,19 @@ def load_folder(folder: Path, name: str) -> LoadedModel:
     _refuse_stale(settings, folder)
     obj = meshes.read_obj(settings.mesh)
     vertices = obj.vertices * settings.unit_m
+    _refuse_size(vertices, settings.mesh)
     mass = mass_properties(
         vertices, obj.faces, settings.mass_kg, settings.offset_m, str(settings.mesh)
     )
     parts = _read_parts(settings, mass.center_of_mass_m)
-    corners = np.concatenate([part.vertices_m for part in parts])
-    size = np.ptp(corners, axis=0)
+    size = np.ptp(np.concatenate([part.vertices_m for part in parts]), axis=0)
     visual_size = np.ptp(vertices, axis=0)
     if (size > 1.25 * visual_size).any() or (size < 0.8 * visual_size).any():
         raise ModelError(
             f"{settings.parts}: the parts measure {_mm(size)} but the mesh {_mm(visual_size)}; "
             "use the same unit and frame for both"
         )
-    model = PigModel(
-        name=name,
-        length_m=float(size[0]),
-        height_m=float(size[2]),
-        mass_kg=mass.mass_kg,
-        inertia_kg_m2=mass.inertia_kg_m2,
-        parts=parts,
-        lateral_friction=settings.lateral_friction,
-        restitution=settings.restitution,
-        rolling_friction=settings.rolling_friction,
-        spinning_friction=settings.spinning_friction,
-        dot_side=settings.dot_side,
-    )
+    model = _pig_model(name, settings, mass, parts)
     materials = tuple(group.material for group in obj.groups for _ in group.faces)
     visual = VisualMesh(vertices - mass.center_of_mass_m, obj.faces, materials)
     return LoadedModel(model, visual, mass, settings)
@@ -111,21 +103,46 @@ def build_folder(folder: Path) -> None:
     settings = read_model_file(folder)
     if settings.shape is None:
         raise ModelError(f"{settings.path}: has no `shape`; only sculpted models can be built")
-    sculpted = sculpt(settings.shape)
     unit = 1e-3 / settings.unit_m
-    objects = []
-    for i, material in enumerate(MATERIALS):
-        faces = sculpted.faces[sculpted.materials == i]
-        if len(faces):
-            objects.append((material, faces))
-    meshes.write_visual(settings.mesh, sculpted.vertices_mm * unit, objects, MTL_NAME)
+    sculpted, hulls = _sculpted(settings, settings.shape)
+    groups = [
+        (material, faces)
+        for i, material in enumerate(MATERIALS)
+        if len(faces := sculpted.faces[sculpted.materials == i])
+    ]
+    parts = [(label, corners * unit, triangles) for label, corners, triangles in hulls]
+    # All is computed: from here on, files change.
+    meshes.write_visual(settings.mesh, sculpted.vertices_mm * unit, groups, MTL_NAME)
     write_materials(settings.mesh.parent / MTL_NAME)
-    parts = []
-    for label, points in convex_parts(settings.shape):
-        corners, triangles = meshes.convex_hull(points * unit, f"{settings.path}: {label}")
-        parts.append((label, corners, triangles))
     meshes.write_parts(settings.parts, parts)
     _write_fingerprint(settings.path, settings.shape)
+
+
+def _sculpted(settings: ModelFile, shape: PigShape) -> tuple[SculptedMesh, list[Hull]]:
+    """The visual mesh and the hull of each part [mm], both fit for use.
+
+    Raises:
+        ModelError: numbers each in its range that do not make a pig together.
+    """
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is no number is found below
+            sculpted = sculpt(shape)
+            hulls = [(label, *meshes.convex_hull(p, label)) for label, p in convex_parts(shape)]
+            mass_properties(
+                1e-3 * sculpted.vertices_mm,
+                sculpted.faces,
+                settings.mass_kg,
+                settings.offset_m,
+                "the body",
+            )
+    except (ModelError, ValueError, IndexError, ArithmeticError, RuntimeError) as error:
+        raise ModelError(
+            f"{settings.path}: the numbers under `shape` are each in range but make no pig "
+            "together; start from those of the standard model and change them step by step"
+        ) from error
+    _refuse_size(1e-3 * sculpted.vertices_mm, settings.path)
+    return sculpted, hulls
 
 
 def model_from_shape(shape: PigShape, settings: ModelFile, name: str) -> PigModel:
@@ -138,6 +155,12 @@ def model_from_shape(shape: PigShape, settings: ModelFile, name: str) -> PigMode
         ConvexPart(label, 1e-3 * meshes.convex_hull(points, label)[0] - mass.center_of_mass_m)
         for label, points in convex_parts(shape)
     )
+    return _pig_model(name, settings, mass, parts)
+
+
+def _pig_model(
+    name: str, settings: ModelFile, mass: MassProperties, parts: tuple[ConvexPart, ...]
+) -> PigModel:
     size = np.ptp(np.concatenate([part.vertices_m for part in parts]), axis=0)
     return PigModel(
         name=name,
@@ -172,12 +195,21 @@ def _read_parts(settings: ModelFile, center_of_mass_m: FloatArray) -> tuple[Conv
     return tuple(parts)
 
 
+def _refuse_size(vertices_m: FloatArray, path: Path) -> None:
+    length_m = float(np.ptp(vertices_m, axis=0).max())
+    if not MIN_LENGTH_M <= length_m <= MAX_LENGTH_M:
+        raise ModelError(
+            f"{path}: the pig is {1e3 * length_m:g} mm long, it must be from "
+            f"{1e3 * MIN_LENGTH_M:g} to {1e3 * MAX_LENGTH_M:g}; check `mesh_unit` and the mesh"
+        )
+
+
 def _refuse_stale(settings: ModelFile, folder: Path) -> None:
     if settings.shape is None or settings.shape.fingerprint() == settings.fingerprint:
         return
     raise ModelError(
         f"{settings.path}: `shape` has changed since the mesh files were made; "
-        f"make them anew with `physim.pigs.build_model({str(folder)!r})`"
+        f"make them anew with `physim model build {shlex.quote(str(folder))}`"
     )
 
 
@@ -187,9 +219,9 @@ def _write_fingerprint(path: Path, shape: PigShape) -> None:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
         kept = [old for old in lines if not old.startswith("shape_fingerprint:")]
-        path.write_text("\n".join([*kept, line]) + "\n", encoding="utf-8")
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be written ({error.strerror})") from error
+        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
+    meshes.write_text(path, "\n".join([*kept, line]) + "\n")
 
 
 def write_materials(path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from physim import yamlfile
+from physim.arguments import shown
 from physim.errors import ConfigError, ModelError
 from physim.pigs.shape import PigShape, shape_from_mapping
 from physim.values import FloatArray
@@ -72,7 +73,7 @@ def read_model_file(folder: Path) -> ModelFile:
 
     Raises:
         ConfigError: a missing file, an unknown or missing key, or an unusable value.
-        ModelError: a mesh path that leaves the folder.
+        ModelError: a mesh path that leaves the folder or is no OBJ file's.
     """
     path = folder / FILE_NAME
     data = yamlfile.load(path)
@@ -81,10 +82,13 @@ def read_model_file(folder: Path) -> ModelFile:
     shape = data.get("shape")
     if shape is not None and not isinstance(shape, dict):
         raise ConfigError(f"{where}: `shape` must hold `key: value` lines")
+    mesh, parts = (_inside(folder, data, key, where) for key in ("mesh", "parts"))
+    if mesh.resolve() == parts.resolve():
+        raise ModelError(f"{where}: `mesh` and `parts` are one file; give each a name of its own")
     return ModelFile(
         path=path,
-        mesh=_inside(folder, data, "mesh", where),
-        parts=_inside(folder, data, "parts", where),
+        mesh=mesh,
+        parts=parts,
         unit_m=LENGTH_UNITS_M[_choice(data, "mesh_unit", where, tuple(LENGTH_UNITS_M))],
         mass_kg=1e-3 * yamlfile.number(data, "mass_g", where, 0.01, 10_000.0),
         offset_m=_offset(data, where),
@@ -103,7 +107,9 @@ def _choice(
 ) -> str:
     value = data.get(key, default)
     if value not in valid:
-        raise ConfigError(f"{where}: `{key}` must be one of {', '.join(valid)}, found {value!r}")
+        raise ConfigError(
+            f"{where}: `{key}` must be one of {', '.join(valid)}, found {shown(value)}"
+        )
     return str(value)
 
 
@@ -123,7 +129,7 @@ def _inside(folder: Path, data: dict[str, Any], key: str, where: str) -> Path:
     """A file named in the YAML; it must stay inside the folder, links followed."""
     value = data[key]
     if not isinstance(value, str) or not value:
-        raise ConfigError(f"{where}: `{key}` must be a file name, found {value!r}")
+        raise ConfigError(f"{where}: `{key}` must be a file name, found {shown(value)}")
     path = folder / value
     try:
         resolved = path.resolve()
@@ -131,4 +137,9 @@ def _inside(folder: Path, data: dict[str, Any], key: str, where: str) -> Path:
         raise ModelError(f"{where}: `{key}` is not a usable file name") from error
     if not resolved.is_relative_to(folder.resolve()):
         raise ModelError(f"{where}: `{key}` leads out of the model's folder; copy the file into it")
+    if path.suffix.lower() != ".obj" or resolved.suffix.lower() != ".obj":
+        raise ModelError(
+            f"{where}: `{key}` must be a file that ends in .obj, found {shown(value)}; export the "
+            "mesh as Wavefront OBJ"
+        )
     return path

@@ -109,7 +109,12 @@ class PigShape:
 
 SCULPTOR = 2  # raise when the same parameters give another form
 SHAPE_KEYS = tuple(f.name for f in fields(PigShape))
-_LIMIT_MM = 200.0  # a typing slip in a unit should fail here, not in the mesher
+_LIMIT_MM = 60.0  # a typing slip in a unit should fail here, not in the mesher
+_RANGES = {
+    "scale": (0.1, 50.0),
+    "hip_z_mm": (3.0, _LIMIT_MM),  # above the feet, which are 2 mm high
+    "hip_spread": (0.0, 3.0),
+}
 
 
 def shape_from_mapping(data: Mapping[str, Any], where: str) -> PigShape:
@@ -119,11 +124,14 @@ def shape_from_mapping(data: Mapping[str, Any], where: str) -> PigShape:
         ConfigError: unknown keys, or values that are not usable numbers.
     """
     yamlfile.check_keys(data, SHAPE_KEYS, where)
-    values = {}
-    for key in data:
-        positive = key.endswith(("radius_mm", "length_mm", "width_mm", "height_mm", "thickness_mm"))
-        low = 0.2 if positive else -_LIMIT_MM
-        if key == "scale":
-            low = 0.1
-        values[key] = yamlfile.number(data, key, where, low, _LIMIT_MM)
-    return PigShape(**values)
+    return PigShape(**{key: yamlfile.number(data, key, where, *_range(key)) for key in data})
+
+
+def _range(key: str) -> tuple[float, float]:
+    """The least and the largest value of a parameter."""
+    if key in _RANGES:
+        return _RANGES[key]
+    if key.endswith("_deg"):
+        return -180.0, 180.0
+    size = key.endswith(("radius_mm", "length_mm", "width_mm", "height_mm", "thickness_mm"))
+    return (0.2 if size else -_LIMIT_MM), _LIMIT_MM

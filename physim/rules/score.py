@@ -9,7 +9,6 @@ References:
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from physim import yamlfile
+from physim.arguments import hint, shown_name
 from physim.errors import ConfigError
 from physim.values import Outcome, Pose, Status
 
@@ -148,9 +148,8 @@ def pose_named(name: Pose | str) -> Pose:
         return Pose(name)
     except ValueError:
         valid = [pose.value for pose in Pose]
-        near = difflib.get_close_matches(str(name).lower(), valid, n=1, cutoff=0.0)[0]
         raise ConfigError(
-            f"unknown pose `{name}`; did you mean `{near}`? (valid: {', '.join(valid)})"
+            f"unknown pose `{shown_name(name)}`{hint(name, valid)} (valid: {', '.join(valid)})"
         ) from None
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from physim import yamlfile
+from physim.arguments import hint, shown_name
 from physim.errors import ConfigError
 from physim.resources import data_folder
 from physim.statistics.counts import Counts
@@ -89,7 +90,10 @@ def load_table(name: str) -> ReferenceTable:
         ConfigError: no such table, or a damaged one.
     """
     if name not in table_names():
-        raise ConfigError(f"unknown table `{name}` (valid: {', '.join(table_names())})")
+        raise ConfigError(
+            f"unknown table `{shown_name(name)}`{hint(name, table_names())} "
+            f"(valid: {', '.join(table_names())}, or the folder of a dataset)"
+        )
     path = table_folder() / f"{name}.yaml"
     where = str(path)
     data = yamlfile.load(path)

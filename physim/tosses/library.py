@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from physim import arguments
+from physim.arguments import hint, shown, shown_name
 from physim.errors import ConfigError
 from physim.tosses.models import Drop, Hand, TossModel, Trapdoor
 from physim.yamlfile import check_keys, load, number
@@ -37,16 +38,18 @@ def toss(name: str, height_mm: float | None = None) -> TossModel:
         ConfigError: unknown name, or a height that is not a number in range.
     """
     known = load(TOSSES_YAML)
+    name = arguments.text("toss", name)
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]
-        raise ConfigError(f"unknown toss `{name}`; did you mean `{near}`? ({', '.join(known)})")
+        raise ConfigError(
+            f"unknown toss `{shown_name(name)}`{hint(name, known)} (valid: {', '.join(known)})"
+        )
     model = from_mapping(known[name], f"{TOSSES_YAML.name}: {name}")
     return model if height_mm is None else model.at_height(checked_height_m(height_mm))
 
 
 def checked_height_m(height_mm: float) -> float:
     """A height in metres, refused outside [1 mm, 3 m]."""
-    height_m = height_mm * 1e-3
+    height_m = arguments.real("the height", height_mm) * 1e-3
     if not MIN_HEIGHT_M <= height_m <= MAX_HEIGHT_M:
         raise ConfigError(
             f"the height must lie between {MIN_HEIGHT_M * 1e3:g} and {MAX_HEIGHT_M * 1e3:g} mm, "
@@ -66,8 +69,10 @@ def from_mapping(data: Mapping[str, Any], where: str) -> TossModel:
         ConfigError: an unknown or missing key, or a value out of range.
     """
     kind = data.get("kind")
-    if kind not in _KINDS:
-        raise ConfigError(f"{where}: `kind` must be one of {', '.join(_KINDS)}, found {kind!r}")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise ConfigError(
+            f"{where}: `kind` must be one of {', '.join(_KINDS)}, found {shown(kind)}"
+        )
     model = _KINDS[kind]
     keys = {field.name: _yaml_key(field.name) for field in fields(model)}
     yaml_keys = ["kind", *(key for key, _ in keys.values())]
@@ -98,13 +103,15 @@ def _yaml_key(name: str) -> tuple[str, float]:
 def _facing(value: Any, where: str) -> tuple[str, ...]:
     ways = ("forward", "backward")
     if not isinstance(value, list) or not value or any(way not in ways for way in value):
-        raise ConfigError(f"{where}: `facing` must list some of {', '.join(ways)}, found {value!r}")
+        raise ConfigError(
+            f"{where}: `facing` must list some of {', '.join(ways)}, found {shown(value)}"
+        )
     return tuple(value)
 
 
 def _heights(value: Any, where: str) -> tuple[float, ...]:
     if not isinstance(value, list) or not value:
-        raise ConfigError(f"{where}: `heights_mm` must be a list of numbers, found {value!r}")
+        raise ConfigError(f"{where}: `heights_mm` must be a list of numbers, found {shown(value)}")
     heights = []
     for height in value:
         checked = number({"heights_mm": height}, "heights_mm", where)

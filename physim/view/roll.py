@@ -19,7 +19,7 @@ def roll_picture(plan: BatchPlan, index: int, width: int, height: int) -> Pillow
     """The end of the roll `index` of a plan, with its outcome, points and poses below."""
     with Simulator(plan.setup()) as simulator:
         roll = simulator.roll(plan.seed, index)
-    models = {"black": plan.black or plan.model, "pink": plan.pink or plan.model}
+    models = {"black": str(plan.black or plan.model), "pink": str(plan.pink or plan.model)}
     pigs = [
         placed(models[pig.name], pig.name, RigidState(pig.position_m, pig.quat_xyzw))
         for pig in roll.pigs

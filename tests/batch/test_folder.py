@@ -47,7 +47,7 @@ def test_counts_and_rolls_do_not_mix(folder: Path) -> None:
 
 @pytest.mark.parametrize("left", [0, 10, 3000])
 def test_a_part_cut_off_is_named_with_the_remedy(folder: Path, left: int) -> None:
-    part = folder / "part-00000020.parquet"
+    part = folder / "rolls" / "part-00000020.parquet"
     whole = part.read_bytes()
     part.write_bytes(whole[:left])
     for use in (read_counts, read_columns, lambda d: run_batch(PLAN, d, workers=1)):
@@ -59,31 +59,34 @@ def test_a_part_cut_off_is_named_with_the_remedy(folder: Path, left: int) -> Non
 
 
 def test_a_changed_byte_inside_a_part_is_found(folder: Path) -> None:
-    part = folder / "part-00000020.parquet"
+    part = folder / "rolls" / "part-00000020.parquet"
     content = bytearray(part.read_bytes())
     content[len(content) // 4] ^= 1
     part.write_bytes(content)
-    with pytest.raises(DatasetError, match=r"part-00000020\.parquet"):
-        read_columns(folder)
+    for use in (read_columns, lambda d: run_batch(PLAN, d, workers=1)):
+        with pytest.raises(DatasetError, match=r"part-00000020\.parquet.*delete that file"):
+            use(folder)
 
 
 def test_a_part_of_another_dataset_is_found(folder: Path, tmp_path: Path) -> None:
     run_batch(FakePlan(n=60, chunk_size=20, seed=1), tmp_path / "other", workers=1)
-    shutil.copy(tmp_path / "other" / "part-00000020.parquet", folder)
+    shutil.copy(tmp_path / "other" / "rolls" / "part-00000020.parquet", folder / "rolls")
     for use in (read_counts, lambda d: run_batch(PLAN, d, workers=1)):
         with pytest.raises(DatasetError, match="not a part of this dataset"):
             use(folder)
 
 
 def test_a_part_under_a_wrong_name_is_found(folder: Path) -> None:
-    shutil.copy(folder / "part-00000020.parquet", folder / "part-00000040.parquet")
+    shutil.copy(
+        folder / "rolls" / "part-00000020.parquet", folder / "rolls" / "part-00000040.parquet"
+    )
     with pytest.raises(DatasetError, match="part-00000040"):
         read_counts(folder)
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    for place in (tmp_path / "file", tmp_path / "file" / "d"):
+    for place in (tmp_path / "file", tmp_path / "file" / "d", tmp_path / ("a" * 300)):
         with pytest.raises(DatasetError, match="cannot be used as a dataset folder"):
             run_batch(PLAN, place, workers=1)
     assert (tmp_path / "file").read_text() == "mine"
@@ -110,7 +113,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(DatasetError, match=r"No space left on device.*run the same command"):
         run_batch(PLAN, folder, workers=1)
     monkeypatch.undo()
-    assert not list(folder.glob(".*.unfinished"))
+    assert not list(folder.rglob(".*.unfinished"))
     assert 0 < read_counts(folder).rolls < 60
     assert run_batch(PLAN, folder, workers=1).counts.rolls == 60
 
@@ -137,7 +140,7 @@ def test_the_manifest_tells_how_the_rolls_came_about(folder: Path) -> None:
     data = json.loads((folder / "manifest.json").read_text())
     assert (data["n"], data["seed"], data["chunk_size"]) == (60, 0, 20)
     assert set(data["versions"]) == {"physim", "pybullet", "numpy", "scipy", "trimesh"}
-    assert set(data["platform"]) == {"machine", "system", "python", "libc"}
+    assert set(data["platform"]) == {"machine", "system", "python", "libc", "processor"}
     columns = read_columns(folder)
     assert list(data["columns"]) == list(columns)
     for name, value in data["check_roll"].items():

@@ -33,7 +33,9 @@ def rows_in(folder: Path) -> list[tuple[Any, ...]]:
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.glob("part-*.parquet"))}
+    return {
+        path.name: path.read_bytes() for path in sorted((folder / "rolls").glob("part-*.parquet"))
+    }
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +87,8 @@ def test_running_again_makes_only_what_is_missing(plain: Path, tmp_path: Path) -
     folder = tmp_path / "d"
     plan = FakePlan(n=400, chunk_size=20)
     run_batch(plan, folder, workers=1)
-    (folder / "part-00000060.parquet").unlink()
-    (folder / "part-00000380.parquet").unlink()
+    (folder / "rolls" / "part-00000060.parquet").unlink()
+    (folder / "rolls" / "part-00000380.parquet").unlink()
     seen: list[tuple[int, int]] = []
     result = run_batch(plan, folder, workers=1, progress=lambda *at: seen.append(at))
     assert (result.new_rolls, seen[0], seen[-1]) == (40, (360, 400), (400, 400))
@@ -105,7 +107,7 @@ def test_without_a_folder_only_counts_are_kept(plain: Path) -> None:
 
 @pytest.mark.parametrize("workers", [0, -1, 10_000])
 def test_impossible_numbers_of_workers_are_refused(workers: int) -> None:
-    with pytest.raises(ConfigError, match="between 1 and"):
+    with pytest.raises(ConfigError, match="workers must be a whole number from 1 to"):
         run_batch(FakePlan(n=1), workers=workers)
 
 
@@ -153,10 +155,10 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(
     kept = files_in(folder)
     assert len(kept) < 20 and kept.items() <= files_in(plain).items()
     _wait(lambda: not _group_alive(run.pid))  # the workers leave with their parent
-    (folder / ".part-00000999.parquet.unfinished").touch()
+    (folder / "rolls" / ".part-00000999.parquet.unfinished").touch()
     run_batch(FakePlan(n=400, chunk_size=20), folder, workers=1)
     assert files_in(folder) == files_in(plain)
-    assert not list(folder.glob(".*.unfinished"))
+    assert not list(folder.rglob(".*.unfinished"))
 
 
 def _wait(there: Any, timeout_s: float = 60.0) -> None:

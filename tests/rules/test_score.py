@@ -110,13 +110,20 @@ def test_symmetric_in_the_two_pigs(black: Pose, pink: Pose, status: Status, touc
 
 @pytest.mark.parametrize(
     ("name", "nearest"),
-    [("troter", "trotter"), ("Snouter", "snouter"), ("side_up", "side_dot_up"), ("", "")],
+    [("troter", "trotter"), ("Snouter", "snouter"), ("side_up", "side_dot_up")],
 )
 def test_an_unknown_pose_names_the_nearest(name: str, nearest: str) -> None:
     with pytest.raises(ConfigError, match=f"unknown pose `{name}`; did you mean `{nearest}"):
         score(name, "trotter")
     with pytest.raises(ConfigError, match=f"unknown pose `{name}`"):
         score("trotter", name)
+
+
+@pytest.mark.parametrize("name", ["", "xyz", "*", 5, None, [], "a" * 5000])
+def test_nonsense_gets_no_suggestion(name: object) -> None:
+    with pytest.raises(ConfigError, match="unknown pose") as refusal:
+        score(name, "trotter")  # type: ignore[arg-type]
+    assert "did you mean" not in str(refusal.value) and len(str(refusal.value)) < 300
 
 
 def test_a_mixed_combo_needs_two_scoring_poses() -> None:
