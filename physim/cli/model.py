@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def model() -> None:
-    """Pig models: list, show, build."""
+    """Pig models: list, show, build, write as URDF."""
 
 
 @model.command("list")
@@ -59,6 +60,18 @@ def build(folder: str) -> None:
 
         built = build_model(folder)
         stdout.write(f"{built.settings.mesh}\n{built.settings.parts}\n")
+
+
+@model.command()
+@click.argument("name", metavar="NAME|FOLDER")
+@click.argument("folder", metavar="OUT", type=click.Path(path_type=Path))
+def urdf(name: str, folder: Path) -> None:
+    """Write a model as URDF with its meshes, in metres, into the folder OUT."""
+    with clean_stdout() as stdout:
+        from physim.pigs.library import load_all
+        from physim.pigs.urdf import write_urdf
+
+        stdout.write(f"{write_urdf(load_all(name), folder)}\n")
 
 
 def model_to_json(loaded: LoadedModel, rests: RestTable) -> dict[str, Any]:

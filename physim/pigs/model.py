@@ -74,11 +74,10 @@ def load_folder(folder: Path, name: str) -> LoadedModel:
     settings = read_model_file(folder)
     _refuse_stale(settings, folder)
     obj = meshes.read_obj(settings.mesh)
-    vertices = obj.vertices * settings.unit_m
+    vertices = obj.vertices * settings.unit_m @ settings.axes.T
     _refuse_size(vertices, settings.mesh)
-    mass = mass_properties(
-        vertices, obj.faces, settings.mass_kg, settings.offset_m, str(settings.mesh)
-    )
+    offset = settings.axes @ settings.offset_m
+    mass = mass_properties(vertices, obj.faces, settings.mass_kg, offset, str(settings.mesh))
     parts = _read_parts(settings, mass.center_of_mass_m)
     size = np.ptp(np.concatenate([part.vertices_m for part in parts]), axis=0)
     visual_size = np.ptp(vertices, axis=0)
@@ -103,6 +102,8 @@ def build_folder(folder: Path) -> None:
     settings = read_model_file(folder)
     if settings.shape is None:
         raise ModelError(f"{settings.path}: has no `shape`; only sculpted models can be built")
+    if not np.array_equal(settings.axes, np.eye(3)):
+        raise ModelError(f"{settings.path}: a sculpted model takes no `forward` and `up`")
     unit = 1e-3 / settings.unit_m
     sculpted, hulls = _sculpted(settings, settings.shape)
     groups = [
@@ -189,7 +190,7 @@ def _read_parts(settings: ModelFile, center_of_mass_m: FloatArray) -> tuple[Conv
     for group in obj.groups:
         if not group.name:
             raise ModelError(f"{settings.parts}: a part has no name; start it with `o snout`")
-        points = obj.vertices[np.unique(group.faces)] * settings.unit_m
+        points = obj.vertices[np.unique(group.faces)] * settings.unit_m @ settings.axes.T
         corners, _ = meshes.convex_hull(points, f"{settings.parts}: {group.name}")
         parts.append(ConvexPart(group.name, corners - center_of_mass_m))
     return tuple(parts)

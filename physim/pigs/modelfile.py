@@ -21,6 +21,8 @@ _KEYS = (
     "mesh",
     "parts",
     "mesh_unit",
+    "forward",
+    "up",
     "mass_g",
     "center_of_mass_offset_mm",
     "lateral_friction",
@@ -45,6 +47,7 @@ class ModelFile:
         path: the YAML file.
         mesh, parts: OBJ files inside the model's folder; they may not exist yet.
         unit_m: length of one mesh unit [m].
+        axes: (3, 3) turns mesh axes into the pig frame; its rows are forward, left and up.
         mass_kg: [kg].
         offset_m: (3,) shift of the centre of mass from the mesh's centroid, mesh axes [m].
         lateral_friction, restitution, rolling_friction, spinning_friction: see `PigModel`.
@@ -57,6 +60,7 @@ class ModelFile:
     mesh: Path
     parts: Path
     unit_m: float
+    axes: FloatArray
     mass_kg: float
     offset_m: FloatArray
     lateral_friction: float
@@ -90,6 +94,7 @@ def read_model_file(folder: Path) -> ModelFile:
         mesh=mesh,
         parts=parts,
         unit_m=LENGTH_UNITS_M[_choice(data, "mesh_unit", where, tuple(LENGTH_UNITS_M))],
+        axes=_axes(data, where),
         mass_kg=1e-3 * yamlfile.number(data, "mass_g", where, 0.01, 10_000.0),
         offset_m=_offset(data, where),
         lateral_friction=yamlfile.number(data, "lateral_friction", where, 0.0, 10.0),
@@ -118,11 +123,26 @@ def _optional(data: dict[str, Any], key: str, where: str) -> float:
 
 
 def _offset(data: dict[str, Any], where: str) -> FloatArray:
-    value = data.get("center_of_mass_offset_mm", [0.0, 0.0, 0.0])
-    if not isinstance(value, list) or len(value) != 3:
-        raise ConfigError(f"{where}: `center_of_mass_offset_mm` must be a list of three numbers")
-    named = {f"center_of_mass_offset_mm[{i}]": v for i, v in enumerate(value)}
-    return 1e-3 * np.array([yamlfile.number(named, k, where, -100.0, 100.0) for k in named])
+    return 1e-3 * _vector(data, "center_of_mass_offset_mm", where, [0.0, 0.0, 0.0])
+
+
+def _axes(data: dict[str, Any], where: str) -> FloatArray:
+    """The pig's axes in the mesh file, from where its snout and its back point."""
+    forward = _vector(data, "forward", where, [1.0, 0.0, 0.0])
+    up = _vector(data, "up", where, [0.0, 0.0, 1.0])
+    left = np.cross(up, forward)
+    if np.linalg.norm(left) <= 1e-3 * np.linalg.norm(up) * np.linalg.norm(forward):
+        raise ConfigError(f"{where}: `forward` and `up` must be two directions at an angle")
+    up = np.cross(forward, left)  # square to forward, which is taken as it is
+    return np.array([axis / np.linalg.norm(axis) for axis in (forward, left, up)])
+
+
+def _vector(data: dict[str, Any], key: str, where: str, default: list[float]) -> FloatArray:
+    value = data.get(key, default)
+    if not isinstance(value, list) or len(value) != len(default):
+        raise ConfigError(f"{where}: `{key}` must be a list of three numbers")
+    named = {f"{key}[{i}]": v for i, v in enumerate(value)}
+    return np.array([yamlfile.number(named, k, where, -100.0, 100.0) for k in named])
 
 
 def _inside(folder: Path, data: dict[str, Any], key: str, where: str) -> Path:

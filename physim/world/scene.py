@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from physim.arguments import hint, shown_name
 from physim.errors import ConfigError
 from physim.values import Surface, Table
 from physim.yamlfile import check_keys, load, number
@@ -30,9 +30,9 @@ def table(surface: str | None = None) -> Table:
     surfaces = data["surfaces"]
     name = surface or data["default"]
     if name not in surfaces:
-        near = difflib.get_close_matches(name, surfaces, n=1, cutoff=0.0)[0]
         raise ConfigError(
-            f"unknown surface `{name}`; did you mean `{near}`? ({', '.join(surfaces)})"
+            f"unknown surface `{shown_name(name)}`{hint(name, surfaces)} "
+            f"(valid: {', '.join(surfaces)})"
         )
     size = data["table"]
     return Table(
