@@ -58,15 +58,15 @@ def roll_to_json(roll: Roll) -> dict[str, Any]:
 
 
 def roll_text(roll: Roll) -> str:
-    """A roll in two lines: what it is worth, and how the pigs lie."""
+    """A roll in three lines: what it is worth, and how each pig lies."""
     points = "no points" if roll.score is None else f"{roll.score} points"
-    pigs = "; ".join(_pig_text(pig) for pig in roll.pigs)
-    return f"roll {roll.index}: {roll.outcome.value}, {points} ({roll.time_s:.2f} s)\n  {pigs}"
+    head = f"roll {roll.index}: {roll.outcome.value}, {points} ({roll.time_s:.2f} s)"
+    return "\n".join([head, *(_pig_text(pig) for pig in roll.pigs)])
 
 
 def _pig_text(pig: PigResult) -> str:
     parts = ", ".join(_contact_text(contact) for contact in pig.contacts) or "nothing"
-    return f"{pig.name} {pig.pose.value} (margin {pig.margin:.2f}, on {parts})"
+    return f"  {pig.name:6}{pig.pose.value:15} margin {pig.margin:.2f}, on {parts}"
 
 
 def _contact_text(contact: Contact) -> str:

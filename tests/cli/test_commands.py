@@ -129,9 +129,9 @@ def test_rolls_as_json_lines_have_the_public_names() -> None:
     assert alone.stdout == run.stdout.splitlines(keepends=True)[2]
 
 
-def test_a_roll_as_text_is_two_lines() -> None:
+def test_a_roll_as_text_is_three_lines() -> None:
     run = physim("roll", "-n", 2)
-    assert run.stderr == "" and len(run.stdout.splitlines()) == 4
+    assert run.stderr == "" and len(run.stdout.splitlines()) == 6
     assert run.stdout.startswith("roll 0: ") and "margin" in run.stdout
 
 
