@@ -76,7 +76,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         return _complain(str(error))
     except (KeyboardInterrupt, click.Abort) as stop:
         # A command that keeps what was finished says so itself, as the exception's text.
-        say(f"physim: {stop or 'interrupted'}")
+        say(f"physim: {str(stop) or 'interrupted'}")
         return TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
     except BrokenPipeError:
         return 0  # `| head` has seen what it wanted

@@ -95,7 +95,11 @@ _SETUP_OPTIONS = (
         metavar="MM",
         help="Height of release, 1 to 3000. Without it, the toss's own; trapdoor alternates.",
     ),
-    click.option("--surface", metavar="NAME", help="What covers the table."),
+    click.option(
+        "--surface",
+        metavar="NAME",
+        help="What covers the table: laminate (default), wood, glass, cloth or felt.",
+    ),
     click.option(
         "--time-step-s",
         type=seconds,

@@ -60,6 +60,8 @@ def roll_to_json(roll: Roll) -> dict[str, Any]:
 def roll_text(roll: Roll) -> str:
     """A roll in three lines: what it is worth, and how each pig lies."""
     points = "no points" if roll.score is None else f"{roll.score} points"
+    if roll.score == 1:
+        points = "1 point"
     head = f"roll {roll.index}: {roll.outcome.value}, {points} ({roll.time_s:.2f} s)"
     return "\n".join([head, *(_pig_text(pig) for pig in roll.pigs)])
 

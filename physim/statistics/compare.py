@@ -20,6 +20,7 @@ from physim.values import Pose
 
 CHI2, MONTE_CARLO = "chi2", "monte_carlo"
 MONTE_CARLO_DRAWS = 9_999  # p in steps of 1e-4
+LEAST_MONTE_CARLO_P = 1 / (MONTE_CARLO_DRAWS + 1)
 
 
 @dataclass(frozen=True)

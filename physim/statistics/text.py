@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from physim.statistics.compare import MONTE_CARLO, Comparison
+from physim.statistics.compare import LEAST_MONTE_CARLO_P, MONTE_CARLO, Comparison
 from physim.statistics.counts import Counts
 from physim.statistics.intervals import clopper_pearson
 from physim.statistics.tables import pool_poses
@@ -33,7 +33,7 @@ def _lines(counts: Counts, comparison: Comparison | None) -> Iterator[str]:
     if comparison is not None:
         pooled = pool_poses(comparison.table)
         real = {pose.value: count / sum(pooled.values()) for pose, count in pooled.items()}
-    yield f"{counts.rolls:,} rolls; poses of {counts.pigs:,} pigs that did not touch"
+    yield f"{counts.rolls:,} rolls; poses of {counts.pigs:,} pigs that came to rest untouched"
     yield ""
     yield from _table("pose", poses, counts.pigs, real)
     yield ""
@@ -87,6 +87,7 @@ def _comparison(comparison: Comparison) -> Iterator[str]:
         return
     yield f"  total variation distance {comparison.tv:.4f}"
     how = "Monte Carlo" if test.method == MONTE_CARLO else "chi-square"
-    yield f"  G = {test.g:.2f}, df = {test.df}, p = {test.p:.3g} ({how})"
+    floor = test.method == MONTE_CARLO and test.p <= LEAST_MONTE_CARLO_P
+    yield f"  G = {test.g:.2f}, df = {test.df}, p {'<=' if floor else '='} {test.p:.3g} ({how})"
     if test.smallest_expected < _FEW_EXPECTED and test.method != MONTE_CARLO:
         yield f"  the smallest expected count is {test.smallest_expected:.1f}: p is approximate"

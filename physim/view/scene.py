@@ -14,7 +14,7 @@ from physim.view.pigs import pig_meshes
 from physim.world.bullet_camera import Camera, ColoredMesh, Image, View
 
 TABLE_COLOR = (0.62, 0.72, 0.62)
-TABLE_HALF_M = 0.6  # the table top reaches to the horizon of every picture
+TABLE_REACH = 7.0  # the table top is seen this many times the camera's distance far
 X_AXIS = np.array([1.0, 0.0, 0.0])
 BESIDE_SNOUT_DEG = -52.0  # from the snout towards the right flank, where the dot is
 
@@ -40,11 +40,12 @@ def picture(pigs: Sequence[PlacedPig], width: int, height: int) -> Image:
     """(height, width, 3) picture of pigs on the table, framed to hold them all."""
     # The renderer's light belongs to the origin: what is far from it gets false shadows.
     pigs = _centred(pigs)
-    with Camera() as camera:
-        camera.add([_table_top()], RigidState(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])))
+    view = framing(pigs, width / height)
+    with Camera(view) as camera:
+        camera.add([_table_top(view)], RigidState(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])))
         for pig in pigs:
             camera.add(pig_meshes(pig.model, pig.name), pig.state)
-        return camera.look(framing(pigs, width / height), width, height)
+        return camera.look(width, height)
 
 
 def _centred(pigs: Sequence[PlacedPig]) -> list[PlacedPig]:
@@ -79,7 +80,11 @@ def heading_deg(quat_xyzw: FloatArray) -> float:
     return math.degrees(math.atan2(float(forward[1]), float(forward[0])))
 
 
-def _table_top() -> ColoredMesh:
-    corners = TABLE_HALF_M * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], dtype=float)
+def _table_top(view: View) -> ColoredMesh:
+    corners = (
+        TABLE_REACH
+        * view.distance_m
+        * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], dtype=float)
+    )
     faces = np.array([[0, 1, 2], [0, 2, 3]])
     return ColoredMesh(corners, np.tile([0.0, 0.0, 1.0], (4, 1)), faces, TABLE_COLOR)

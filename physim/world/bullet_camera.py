@@ -21,8 +21,7 @@ from physim.world.bullet_client import pybullet, quiet_stdout
 
 Color = tuple[float, float, float]
 Image = NDArray[np.uint8]
-# The renderer's shadows come out right only for bodies much smaller than its unit.
-UNITS_A_METRE = 5.0
+SEEN_FROM = 0.45  # units of the renderer between camera and target
 LIGHT_DISTANCE = 2.5  # units
 OVERSAMPLING = 3  # drawn this many times larger each way, then averaged
 
@@ -64,10 +63,16 @@ class View:
 
 
 class Camera:
-    """Bodies of coloured meshes, and a look at them. Use it with `with`."""
+    """Bodies of coloured meshes, and a look at them. Use it with `with`.
 
-    def __init__(self) -> None:
+    The renderer's shadows come out right only for a scene of about half its unit, so
+    everything is drawn in units of the distance from which it will be seen.
+    """
+
+    def __init__(self, view: View) -> None:
         self._client = -1
+        self._view = view
+        self._scale = SEEN_FROM / view.distance_m
 
     def __enter__(self) -> Camera:
         with quiet_stdout():
@@ -90,7 +95,7 @@ class Camera:
         for mesh in meshes:
             with tempfile.TemporaryDirectory(prefix="physim-") as folder, quiet_stdout():
                 path = Path(folder) / "mesh.obj"
-                path.write_text(_shaded_obj(mesh))
+                path.write_text(_shaded_obj(mesh, self._scale))
                 shape = pybullet.createVisualShape(
                     pybullet.GEOM_MESH,
                     fileName=str(path),
@@ -102,18 +107,18 @@ class Camera:
                     0,
                     -1,
                     shape,
-                    basePosition=(state.position_m * UNITS_A_METRE).tolist(),
+                    basePosition=(state.position_m * self._scale).tolist(),
                     baseOrientation=state.quat_xyzw.tolist(),
                     physicsClientId=self._client,
                 )
             handles.append(int(body))
         return handles
 
-    def look(self, view: View, width: int, height: int) -> Image:
+    def look(self, width: int, height: int) -> Image:
         """(height, width, 3) picture."""
         w, h = width * OVERSAMPLING, height * OVERSAMPLING
-        target = (view.target_m * UNITS_A_METRE).tolist()
-        distance = view.distance_m * UNITS_A_METRE
+        view, distance = self._view, SEEN_FROM
+        target = (view.target_m * self._scale).tolist()
         matrix = pybullet.computeViewMatrixFromYawPitchRoll(
             target, distance, view.azimuth_deg + 90.0, -view.elevation_deg, 0.0, 2
         )
@@ -140,8 +145,8 @@ class Camera:
         return np.asarray(np.round(blocks.mean(axis=(1, 3))), dtype=np.uint8)
 
 
-def _shaded_obj(mesh: ColoredMesh) -> str:
-    lines = [f"v {x:.9g} {y:.9g} {z:.9g}" for x, y, z in (mesh.vertices_m * UNITS_A_METRE).tolist()]
+def _shaded_obj(mesh: ColoredMesh, scale: float) -> str:
+    lines = [f"v {x:.9g} {y:.9g} {z:.9g}" for x, y, z in (mesh.vertices_m * scale).tolist()]
     lines += [f"vn {x:.6f} {y:.6f} {z:.6f}" for x, y, z in mesh.normals.tolist()]
     lines += [f"f {a}//{a} {b}//{b} {c}//{c}" for a, b, c in (mesh.faces + 1).tolist()]
     return "\n".join(lines) + "\n"
