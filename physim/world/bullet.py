@@ -13,7 +13,9 @@ Why it is set up as it is (units: see `bullet_client`):
   in time. Near the edge they do too, and the endless plane gives way to a box of the
   table's size.
 * Re-posing bodies makes a roll depend on the ones before it, so both are removed
-  and made anew for every roll, and the client is renewed every `RENEW_AFTER`
+  and made anew for every roll. Two pigs that meet do so in a client of their own: what
+  Bullet's broad phase keeps of earlier rolls decides when the pair is found, and the
+  last bits of its contacts with it. The client is also renewed every `RENEW_AFTER`
   rolls, since Bullet keeps some memory of every body ever made.
 """
 
@@ -54,10 +56,8 @@ class Engine:
         self._pigs: list[int] = []
         self._seen: list[Seen] = []
         self._shapes: list[int] = []
-        self._lean_shapes: list[int] = []
         self._whole = False  # whether the pigs have their full shapes
         self._unseen = -1
-        self._ground = -1
         self.at_edge = False
 
     def __enter__(self) -> Engine:
@@ -79,13 +79,11 @@ class Engine:
 
     def place(self, states: tuple[RigidState, RigidState]) -> None:
         """Puts both pigs, made anew, into these states (principal frame)."""
-        if self._placed >= RENEW_AFTER or self.at_edge:
-            self._disconnect()
+        if self._placed >= RENEW_AFTER or self._whole:
             self._connect()
         self._placed += 1
         self.steps = 0
-        self._whole = False
-        self._make_pigs(self._lean_shapes, states)
+        self._make_pigs(states)
         self._look()
 
     def advance(self) -> None:
@@ -134,7 +132,9 @@ class Engine:
         )
         return len(points) > 0
 
-    def _connect(self) -> None:
+    def _connect(self, *, whole: bool = False, at_edge: bool = False) -> None:
+        """A new client, without pigs yet."""
+        self._disconnect()
         with quiet_stdout():
             self._client = pybullet.connect(pybullet.DIRECT)
             pybullet.setGravity(0, 0, -GRAVITY_M_S2 * UNITS_PER_M, physicsClientId=self._client)
@@ -151,11 +151,15 @@ class Engine:
                 physicsClientId=self._client,
             )
             self._steps = 0
-            self._shapes = [self._make_shape(body.parts_m) for body in self.bodies]
-            self._lean_shapes = [self._make_shape(body.lean_m) for body in self.bodies]
+            self._shapes = [
+                self._make_shape(body.parts_m if whole else body.lean_m) for body in self.bodies
+            ]
             self._unseen = make_unseen(self._client)
-        self._ground = make_plane(self._client, self.table.surface)
-        self.at_edge = False
+        if at_edge:
+            make_box(self._client, self.table)
+        else:
+            make_plane(self._client, self.table.surface)
+        self._whole, self.at_edge = whole, at_edge
         self._placed = 0
         self._pigs = []
 
@@ -167,12 +171,12 @@ class Engine:
     def _make_shape(self, parts_m: Sequence[FloatArray]) -> int:
         return make_shape(self._client, parts_m)
 
-    def _make_pigs(self, shapes: list[int], states: tuple[RigidState, RigidState]) -> None:
+    def _make_pigs(self, states: tuple[RigidState, RigidState]) -> None:
         for pig in self._pigs:
             pybullet.removeBody(pig, physicsClientId=self._client)
         self._pigs = [
             make_pig(self._client, body, shape, self._unseen, state)
-            for body, shape, state in zip(self.bodies, shapes, states, strict=True)
+            for body, shape, state in zip(self.bodies, self._shapes, states, strict=True)
         ]
 
     def _look(self) -> None:
@@ -191,14 +195,11 @@ class Engine:
         if not math.isfinite(sum(sum(numbers) for seen in self._seen for numbers in seen)):
             raise PhysicsError("the engine's state is not finite: report the model, seed and index")
         to_edge = not self.at_edge and self._near_edge()
-        if not self._whole and (to_edge or self._may_meet()):
-            self._make_pigs(self._shapes, self.states())
-            self._whole = True
-        if to_edge:
-            pybullet.removeBody(self._ground, physicsClientId=self._client)
-            self._ground = make_box(self._client, self.table)
-            self.at_edge = True
-
+        if to_edge or (not self._whole and self._may_meet()):
+            # In a new client: what the pigs' contact finds there must not depend on the past.
+            states = self.states()
+            self._connect(whole=True, at_edge=self.at_edge or to_edge)
+            self._make_pigs(states)
         self._set_steps()
 
     def _set_steps(self) -> None:
