@@ -34,11 +34,12 @@ from physim.values import (
     Toss,
 )
 from physim.world.body import Body
-from physim.world.bullet import Engine
 from physim.world.certain import Certificate
 from physim.world.scene import table as table_named
 from physim.world.settings import EngineSettings
-from physim.world.settle import Observer, RestCriterion, settle
+from physim.world.settle import Observer, settle
+from physim.world.still import RestCriterion
+from physim.world.world import World
 
 SETTLE_MODES = FULL, FAST = "full", "fast"
 
@@ -125,9 +126,9 @@ class Simulator:
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
-        self._engine: Engine | None = None
+        self._world: World | None = None
         self._rests: tuple[RestTable, RestTable] | None = None
-        self._certificate: Certificate | None = None
+        self._certificates: tuple[Certificate, Certificate] | None = None
 
     def __enter__(self) -> Simulator:
         black, pink = self.setup.pigs
@@ -135,8 +136,12 @@ class Simulator:
         of_black = RestTable.of(black)
         self._rests = (of_black, of_black if pink is black else RestTable.of(pink))
         basins = (self._rests[0].basins(), self._rests[1].basins())
-        self._certificate = Certificate(bodies, basins, self.setup.table)
-        self._engine = Engine(bodies, self.setup.table, self.setup.settings).__enter__()
+        table = self.setup.table
+        self._certificates = (
+            Certificate(bodies[0], basins[0], table),
+            Certificate(bodies[1], basins[1], table),
+        )
+        self._world = World(bodies, table, self.setup.settings).__enter__()
         return self
 
     def __exit__(
@@ -145,9 +150,9 @@ class Simulator:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._engine is not None:
-            self._engine.__exit__(kind, error, trace)
-            self._engine = None
+        if self._world is not None:
+            self._world.__exit__(kind, error, trace)
+            self._world = None
 
     def roll(self, seed: int, index: int, observe: Observer | None = None) -> Roll:
         """The roll of that seed and index; the same bits whatever was rolled before.
@@ -167,14 +172,14 @@ class Simulator:
 
     def settle(self, toss: Toss, observe: Observer | None = None) -> Rest:
         """Physics alone: from a release to rest."""
-        if self._engine is None:
+        if self._world is None:
             raise RuntimeError("a Simulator is opened by `with Simulator(setup) as simulator:`")
         return settle(
-            self._engine,
+            self._world,
             toss,
             self.setup.criterion,
             observe,
-            self._certificate,
+            self._certificates,
             fast=self.setup.settle == FAST,
         )
 
@@ -194,10 +199,9 @@ def judge(
 ) -> Roll:
     """Rest -> contacts -> poses -> outcome -> score."""
     between = pig_contacts(models, rest.pigs, PIG_NAMES)
-    kept = rest.basins or (None, None)
     pigs = []
     for name, model, state, table, touching, basin in zip(
-        PIG_NAMES, models, rest.pigs, tables, between, kept, strict=True
+        PIG_NAMES, models, rest.pigs, tables, between, rest.basins, strict=True
     ):
         # What fell past the edge is below the table's plane, where gaps mean nothing.
         fallen = bool(state.position_m[2] < 0.0)

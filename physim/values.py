@@ -14,12 +14,16 @@ Values are frozen. Arrays inside them are never written to.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+Triple = tuple[float, float, float]
+Quat = tuple[float, float, float, float]
 FloatArray = NDArray[np.float64]
 
 GRAVITY_M_S2 = 9.81  # near the mean of Europe and North America
@@ -167,10 +171,20 @@ class PigModel:
     spinning_friction: float = 0.0
     dot_side: str = "right"
 
-    @property
+    @cached_property
     def vertices_m(self) -> FloatArray:
         """(n, 3) vertices of all parts, pig frame [m]."""
         return np.concatenate([part.vertices_m for part in self.parts])
+
+    @cached_property
+    def part_starts(self) -> list[int]:
+        """Per part, the index of its first vertex in `vertices_m`."""
+        return np.cumsum([0, *(len(part.vertices_m) for part in self.parts)])[:-1].tolist()
+
+    @cached_property
+    def radius_m(self) -> float:
+        """Of the sphere about the centre of mass that holds the pig [m]."""
+        return math.sqrt(float((self.vertices_m**2).sum(axis=1).max()))
 
 
 @dataclass(frozen=True)
@@ -236,18 +250,21 @@ class Rest:
         status: what physics did.
         ended: why the simulation stopped; `rest` for all but certain outcomes, also where
             the pigs did not come to rest (see `status`).
-        time_s: simulated time since release [s].
+        time_s: simulated time since release [s], the later one of the two pigs'.
         pigs: final states, black then pink.
-        steps: engine steps taken.
-        basins: where `ended` is `certain`: index of the basin each pig cannot leave.
+        times_s: the time since release of each pig's final state [s].
+        steps: engine steps taken, of both pigs where each had its own.
+        basins: where `ended` is `certain`: index of the basin that a pig cannot leave; None for
+            a pig that is at rest.
     """
 
     status: Status
     ended: Ended
     time_s: float
     pigs: tuple[RigidState, RigidState]
+    times_s: tuple[float, float]
     steps: int = 0
-    basins: tuple[int, int] | None = None
+    basins: tuple[int | None, int | None] = (None, None)
 
 
 @dataclass(frozen=True)

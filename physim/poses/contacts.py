@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from physim.poses.separation import separation
-from physim.rotations import rotate
+from physim.rotations import matrix, rotate
 from physim.values import TABLE, Contact, FloatArray, PigModel, RigidState
 
 TABLE_GAP_M = 0.15e-3  # a part nearer to the table than this is in contact with it
@@ -26,14 +26,24 @@ def world_parts(model: PigModel, state: RigidState) -> list[FloatArray]:
     return np.split(corners, ends[:-1])
 
 
+def heights_m(model: PigModel, state: RigidState) -> list[float]:
+    """Per part, the height of its lowest point above the table [m]."""
+    corners = model.vertices_m
+    x, y, z = matrix(state.quat_xyzw)[2].tolist()
+    heights = corners[:, 0] * x + corners[:, 1] * y + corners[:, 2] * z
+    lows: list[float] = (
+        np.minimum.reduceat(heights, model.part_starts) + float(state.position_m[2])
+    ).tolist()
+    return lows
+
+
 def table_gaps(model: PigModel, state: RigidState) -> dict[str, float]:
     """Label to the height of that body part's lowest point above the table [m].
 
     Where several parts carry one label, the lowest counts.
     """
     gaps: dict[str, float] = {}
-    for part, corners in zip(model.parts, world_parts(model, state), strict=True):
-        low = float(corners[:, 2].min())
+    for part, low in zip(model.parts, heights_m(model, state), strict=True):
         gaps[part.label] = min(low, gaps.get(part.label, low))
     return gaps
 
@@ -41,9 +51,9 @@ def table_gaps(model: PigModel, state: RigidState) -> dict[str, float]:
 def table_contacts(model: PigModel, state: RigidState) -> tuple[Contact, ...]:
     """The parts within `TABLE_GAP_M` of the table, each at the middle of its touching corners."""
     contacts = []
-    for part, corners in zip(model.parts, world_parts(model, state), strict=True):
-        low = float(corners[:, 2].min())
+    for part, low in zip(model.parts, heights_m(model, state), strict=True):
         if low < TABLE_GAP_M:
+            corners = rotate(state.quat_xyzw, part.vertices_m) + state.position_m
             place = corners[corners[:, 2] < TABLE_GAP_M].mean(axis=0)
             contacts.append(Contact(part.label, TABLE, "", low, place))
     return tuple(contacts)
@@ -81,5 +91,5 @@ def _spheres_apart(
     models: tuple[PigModel, PigModel], states: tuple[RigidState, RigidState]
 ) -> bool:
     """Whether the two bounding spheres are too far apart for any contact."""
-    reach = sum(math.sqrt(float((model.vertices_m**2).sum(axis=1).max())) for model in models)
+    reach = sum(model.radius_m for model in models)
     return math.dist(states[0].position_m, states[1].position_m) > reach + TOUCH_GAP_M

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from physim.rotations import from_axis_angle, from_uniform, multiply, rotate
+from physim.rotations import from_axis_angle, from_uniform, matrix, multiply
 from physim.tosses.draws import Draws
 from physim.values import FloatArray, PigModel, RigidState, Toss
 
@@ -34,7 +34,9 @@ class TossModel(Protocol):
 
 def lowest_m(pig: PigModel, quat_xyzw: FloatArray) -> float:
     """Height of the centre of mass above the pig's lowest point when so turned [m]."""
-    return -float(rotate(quat_xyzw, pig.vertices_m)[:, 2].min())
+    corners = pig.vertices_m
+    x, y, z = matrix(quat_xyzw)[2].tolist()
+    return -float((corners[:, 0] * x + corners[:, 1] * y + corners[:, 2] * z).min())
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ class Hand:
     def release(self, draws: Draws, index: int, pigs: tuple[PigModel, PigModel]) -> Toss:
         del index
         quats = [from_uniform(draws.uniforms(3)) for _ in pigs]
-        radii = [math.sqrt(float((pig.vertices_m**2).sum(axis=1).max())) for pig in pigs]
+        radii = [pig.radius_m for pig in pigs]
         height_m = draws.normal(self.height_m, self.height_spread_m)
         # The hand is never so low that a pig starts inside the table.
         height_m = max(height_m, 0.5 * self.height_m) + max(radii)

@@ -17,9 +17,14 @@ TABLE_THICKNESS_M = 0.05
 
 def make_shape(client: int, parts_m: Sequence[FloatArray]) -> int:
     """A compound of hulls, by way of an OBJ file with one group a hull."""
+    return make_shape_of(client, obj_text([part * UNITS_PER_M for part in parts_m]))
+
+
+def make_shape_of(client: int, text: str) -> int:
+    """A compound of the hulls of each group of an OBJ text."""
     with tempfile.TemporaryDirectory(prefix="physim-") as folder:
         path = Path(folder) / "parts.obj"
-        path.write_text(obj_text([part * UNITS_PER_M for part in parts_m]))
+        path.write_text(text)
         shape = pybullet.createCollisionShape(
             pybullet.GEOM_MESH, fileName=str(path), physicsClientId=client
         )
@@ -27,8 +32,16 @@ def make_shape(client: int, parts_m: Sequence[FloatArray]) -> int:
 
 
 def make_unseen(client: int) -> int:
-    """A tiny visual shape; without one, Bullet reads the parts' file again for every body."""
-    shape = pybullet.createVisualShape(pybullet.GEOM_SPHERE, radius=0.01, physicsClientId=client)
+    """A tiny visual shape; without one, Bullet reads the parts' file again for every body.
+
+    A single triangle is the cheapest: Bullet prepares what is visible for its renderer.
+    """
+    shape = pybullet.createVisualShape(
+        pybullet.GEOM_MESH,
+        vertices=[[0, 0, 0], [0.01, 0, 0], [0, 0.01, 0]],
+        indices=[0, 1, 2],
+        physicsClientId=client,
+    )
     return int(shape)
 
 

@@ -16,7 +16,9 @@ class EngineSettings:
         full_step_speed: while a point of a pig may be faster than this many heights of the
             pig a second, the step is halved, at twice that speed again, and so on: so fast
             impacts sink in no deeper than slow ones, and the step is fine only where needed.
-        solver_iterations: of the sequential-impulse solver, per step.
+        solver_iterations: of the sequential-impulse solver, per step, at most.
+        solver_tolerance_m_s: the iterations end once none changes a speed by more [m/s]; 1/500
+            of what gravity adds in the longest step.
         recovery_s: time constant with which overlaps are pushed apart [s]; the
             engine's error reduction per step is 1 - exp(-time_step / recovery).
         contact_falls: distance at which contacts begin and end, over the g h^2 that a resting
@@ -31,12 +33,18 @@ class EngineSettings:
     time_step_s: float = 1.0 / 2048.0
     full_step_speed: float = 100.0
     solver_iterations: int = 50
+    solver_tolerance_m_s: float = 1e-5
     recovery_s: float = 0.005
     contact_falls: float = 1.3
     restitution_threshold_m_s: float = 0.02
-    steps_a_call: int = 16
+    steps_a_call: int = 32
 
     @property
     def contact_breaking_m(self) -> float:
         """Distance at which contacts begin and end [m]."""
         return self.contact_falls * GRAVITY_M_S2 * self.time_step_s**2
+
+    @property
+    def call_s(self) -> float:
+        """Simulated time between two looks [s]."""
+        return self.time_step_s * self.steps_a_call

@@ -1,203 +1,270 @@
-"""From release to rest: flight, then the engine, until both pigs are still.
+"""From release to rest.
 
-Rest, for one pig, is all of:
+Each pig goes its own way (`solo`) as long as nothing can come of the other (`meeting`): it
+flies and bounces from look to look until it is at rest, or in a fast roll until its outcome
+is certain. While the pigs may meet, or near the table's edge, they go on in one engine
+(`together`), and each alone again once they are apart.
 
-* no point of it has moved by more than `displacement` over `window_s`;
-* no point of it is faster than `speed` (any direction, any kind of motion alike);
-* its centre of mass stands over the support polygon and its clearance is small,
-  so that a slow last topple is waited for. Pigs that lean on each other have no
-  polygon of their own; for them the window is doubled instead.
-
-Thresholds are fractions of the pig's height and of the speed of a fall from it,
-so they fit a toy of any size. What is not at rest by `cap_s` is `unsettled`.
+A fast roll takes the very same steps as a full one and only ends sooner. A pig whose basin is
+certain is parked while the other one goes on, as long as that one stays out of the circle in
+which the parked one may still move; when it does not, the parked pig catches up.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
-import numpy as np
-
-from physim.geometry import inside_margin
-from physim.rotations import rotate
-from physim.values import GRAVITY_M_S2, Ended, FloatArray, Rest, RigidState, Status, Table, Toss
-from physim.world.body import Body
-from physim.world.bullet import Engine
+from physim.values import Ended, Rest, RigidState, Status, Toss
 from physim.world.certain import Certificate
-from physim.world.flight import first_contact, in_step
+from physim.world.meeting import point_speed_m_s, room_m, way_m
+from physim.world.solo import Solo
+from physim.world.still import RestCriterion, Stillness
+from physim.world.together import Together
+from physim.world.watch import Watch
+from physim.world.world import World
 
-ASK_EVERY = 2  # calls; asking the certificate costs as much as some steps
-TOUCH_M = 1e-4  # pigs this near to each other may lean on each other
-
-Observer = Callable[[float, tuple[RigidState, RigidState]], None]
-
-
-@dataclass(frozen=True)
-class RestCriterion:
-    """When a pig counts as at rest.
-
-    Attributes:
-        window_s: how long a pig has to stay where it is [s].
-        displacement: of any point within the window, over the pig's height.
-        speed: of any point, over sqrt(2 g height).
-        clearance: of the lowest point above the table, over the height.
-        cap_s: simulated time after the first contact at which waiting ends [s].
-    """
-
-    window_s: float = 0.1
-    displacement: float = 0.001
-    speed: float = 0.01
-    clearance: float = 0.005
-    cap_s: float = 6.0
+States = tuple[RigidState, RigidState]
+Certificates = tuple[Certificate, Certificate]
+Observer = Callable[[float, States], None]
 
 
 def settle(
-    engine: Engine,
+    world: World,
     toss: Toss,
     criterion: RestCriterion | None = None,
     observe: Observer | None = None,
-    certificate: Certificate | None = None,
+    certificates: Certificates | None = None,
     *,
     fast: bool = False,
 ) -> Rest:
     """Simulates one roll from release until both pigs are at rest.
 
     Args:
-        engine: an open engine.
+        world: an open world.
         toss: the two states at release, pig frame.
         criterion: when pigs are at rest; the default if None.
-        observe: called with the time since release [s] and both states
-            (principal frame) at contact and after each `engine.advance`.
-        certificate: knows when the outcome is certain; asked at the cap, and before.
+        observe: called at every look with the time since release [s] and both states
+            (principal frame) at that time, or up to a step later.
+        certificates: know when a pig's outcome is certain; asked at the cap, and before.
         fast: ends the roll once the outcome is certain. It changes when a roll stops, and
             nothing else.
     """
-    rule = criterion or RestCriterion()
-    bodies = engine.bodies
-    starts = (bodies[0].enter(toss.black), bodies[1].enter(toss.pink))
-    flight_s, states = first_contact(bodies, starts)
-    engine.place(in_step(bodies, states, engine.step_for(states)))
-    if observe:
-        observe(flight_s, states)
-    watch = _Watch(engine, rule)
-    status, calls, kept = Status.UNSETTLED, 0, None
-    while calls * engine.call_s < rule.cap_s:
-        engine.advance()
-        calls += 1
-        elapsed_s = calls * engine.call_s
-        if observe:
-            observe(flight_s + elapsed_s, engine.states())
-        if engine.at_edge and _any_fallen(engine):
-            status = Status.OFF_TABLE
-            break
-        if watch.at_rest(elapsed_s):
-            status = Status.OK
-            break
-        at_cap = calls * engine.call_s >= rule.cap_s
-        if at_cap or (fast and calls % ASK_EVERY == 0):
-            kept = _certain(engine, certificate)
-            if kept is not None:
-                status = Status.OK
-                break
-    states = engine.states()
-    return Rest(
-        status=status,
-        ended=Ended.REST if kept is None else Ended.CERTAIN,
-        time_s=flight_s + calls * engine.call_s,
-        pigs=(bodies[0].leave(states[0]), bodies[1].leave(states[1])),
-        steps=engine.steps,
-        basins=kept,
-    )
+    return _Roll(world, toss, criterion or RestCriterion(), observe, certificates, fast).settle()
 
 
-def _certain(engine: Engine, certificate: Certificate | None) -> tuple[int, int] | None:
-    """The basins that the pigs cannot leave any more; none near the edge."""
-    if certificate is None or engine.at_edge:
-        return None
-    if not certificate.worth_asking(engine.least_energies_m()):
-        return None
-    return certificate.basins(engine.states())
+class _Pig:
+    """One pig of a roll under way, while it goes its own way."""
+
+    def __init__(self, solo: Solo, still: Stillness, certificate: Certificate | None) -> None:
+        self.solo = solo
+        self.still = still
+        self.certificate = certificate
+        self.at_rest = False
+        self.basin: int | None = None
+        """The basin with which the pig is parked."""
+        self.reach_m = 0.0
+        """How far the centre of mass of a parked pig may still get from where it is."""
+        self.fastest_m_s = 0.0
+        """What no point of a parked pig exceeds any more."""
+        self._certain: int | None = None
+
+    @property
+    def parked(self) -> bool:
+        return self.at_rest or self.basin is not None
+
+    def advance(self, ticks: int) -> None:
+        """To the next look; a pig at rest stays where it is."""
+        if self.at_rest:
+            return
+        solo = self.solo
+        solo.advance(ticks)
+        if solo.flying or point_speed_m_s(solo) > self.still.limit_m_s:
+            self.still.moves()
+        else:
+            self.at_rest = self.still.at_rest(solo.state(), solo.time_s)
+
+    def certain(self) -> int | None:
+        """The basin that it cannot leave any more; sets what it may still do in it."""
+        energy_m = self.solo.energy_on_table_m
+        if self.certificate is None or energy_m >= self.certificate.highest_m:
+            return None
+        if self._certain is None:
+            self._certain = self.certificate.basin(self.solo.quat_xyzw, energy_m)
+        if self._certain is not None:
+            self.reach_m = self.certificate.reach_m(self._certain, energy_m)
+            self.fastest_m_s = self.certificate.fastest_m_s(energy_m)
+        return self._certain
+
+    def resume(self, state: RigidState, tick: int) -> None:
+        """Goes its own way again."""
+        self.solo.resume(state, tick)
+        self.still.moves()
+        self.at_rest = False
+        self.basin = self._certain = None
 
 
-def _any_fallen(engine: Engine) -> bool:
-    """Whether a pig is past the edge and below the table's top for good."""
-    for state, body in zip(engine.states(), engine.bodies, strict=True):
-        x, y, z = (float(c) for c in state.position_m)
-        outside = abs(x) > engine.table.length_m / 2 or abs(y) > engine.table.width_m / 2
-        if outside and z < -body.radius_m:
-            return True
-    return False
+class _Roll:
+    """One roll under way."""
 
-
-class _Watch:
-    """Remembers since when both pigs have been where they are."""
-
-    def __init__(self, engine: Engine, rule: RestCriterion) -> None:
-        self._engine = engine
+    def __init__(
+        self,
+        world: World,
+        toss: Toss,
+        rule: RestCriterion,
+        observe: Observer | None,
+        certificates: Certificates | None,
+        fast: bool,
+    ) -> None:
+        self._world = world
         self._rule = rule
-        self._heights = [body.model.height_m for body in engine.bodies]
-        self._limits = [rule.speed * math.sqrt(2.0 * GRAVITY_M_S2 * h) for h in self._heights]
-        self._states: tuple[RigidState, RigidState] | None = None
-        self._since_s = 0.0
-
-    def at_rest(self, now_s: float) -> bool:
-        """Looks at the engine and says whether both pigs are at rest by now."""
-        speeds = self._engine.point_speeds_m_s()
-        if any(speed > limit for speed, limit in zip(speeds, self._limits, strict=True)):
-            self._states = None
-            return False
-        states = self._engine.states()
-        if self._states is None or self._moved(self._states, states):
-            self._states, self._since_s = states, now_s
-        still_s = now_s - self._since_s
-        if still_s < self._rule.window_s:
-            return False
-        pigs = zip(states, self._engine.bodies, strict=True)
-        table = self._engine.table
-        if all(_supported(state, body, table, self._rule) for state, body in pigs):
-            return True
-        return still_s >= 2 * self._rule.window_s and self._engine.pigs_meet(TOUCH_M)
-
-    def _moved(
-        self, before: tuple[RigidState, RigidState], now: tuple[RigidState, RigidState]
-    ) -> bool:
-        """Whether any point of a pig may have moved by more than the limit."""
-        for body, height, old, new in zip(
-            self._engine.bodies, self._heights, before, now, strict=True
+        self._observe = observe
+        self._fast = fast
+        self._look_ticks = world.settings.steps_a_call
+        self._call_s = world.settings.call_s
+        self._tick = 0
+        self._tick_s = world.settings.time_step_s
+        for solo, body, state in zip(
+            world.solos, world.bodies, (toss.black, toss.pink), strict=True
         ):
-            moved = _length(new.position_m - old.position_m)
-            moved += body.radius_m * _turn_rad(new.quat_xyzw, old.quat_xyzw)
-            if moved > self._rule.displacement * height:
-                return True
-        return False
+            solo.release(body.enter(state))
+        first, second = (
+            _Pig(solo, Stillness(solo.body, world.table, rule), certificate)
+            for solo, certificate in zip(world.solos, certificates or (None, None), strict=True)
+        )
+        self._pigs = (first, second)
+        self._watch = Watch(*world.solos, self._look_ticks)
+        first_contact_s = min(solo.first_landing_s for solo in world.solos)
+        self._cap_s = first_contact_s + rule.cap_s
+        self._together = Together(world.pair, rule, self._cap_s, certificates, observe, fast)
 
+    def settle(self) -> Rest:
+        """Each alone and both together in turn, until there is nothing left to wait for."""
+        self._show()
+        while True:
+            states = self._alone()
+            if states is None:
+                return self._end()
+            rest = self._meet(states)
+            if rest is not None:
+                return rest
 
-def _supported(state: RigidState, body: Body, table: Table, rule: RestCriterion) -> bool:
-    """Whether the centre of mass stands over the support polygon, and that over the table.
+    def _alone(self) -> States | None:
+        """Look by look, each pig on its own.
 
-    A hull that reaches past the edge rests on its polygon cut off there, and both are
-    convex: a point is over the cut polygon if it is over both.
-    """
-    x, y = abs(float(state.position_m[0])), abs(float(state.position_m[1]))
-    if x > table.length_m / 2 or y > table.width_m / 2:
-        return False
-    points = rotate(state.quat_xyzw, body.hull_m) + state.position_m
-    low = float(points[:, 2].min())
-    allowed = rule.clearance * body.model.height_m
-    if low > allowed:
-        return False
-    feet = points[points[:, 2] <= max(low, 0.0) + allowed][:, :2]
-    return inside_margin(state.position_m[:2], feet) >= 0.0
+        Returns:
+            None if the roll is over; otherwise the states (principal frame) at the present
+            tick from which the pigs must go on together.
+        """
+        pigs = self._pigs
+        while not all(pig.parked for pig in pigs):
+            ticks = self._ticks_ahead()
+            if ticks == 0:
+                for pig in pigs:
+                    self._catch_up(pig)
+                return pigs[0].solo.engine_state(), pigs[1].solo.engine_state()
+            self._tick += ticks
+            for pig in pigs:
+                if pig.basin is None:
+                    pig.advance(ticks)
+            before = self._watch.met(self._tick)
+            if before is not None:
+                self._tick = before.tick
+                return before.states
+            self._show()
+            at_cap = self._time_s >= self._cap_s
+            if self._fast or at_cap:
+                for pig, other in (pigs, pigs[::-1]):
+                    self._park(pig, other)
+            if at_cap:
+                break
+        return None
 
+    def _meet(self, states: States) -> Rest | None:
+        """Both pigs in one engine; the rest, or None if they are apart again."""
+        black, pink = (pig.solo for pig in self._pigs)
+        steps = black.steps + pink.steps
+        rest = self._together.settle(states, self._tick, steps)
+        if rest is not None:
+            return rest
+        self._tick = self._together.tick
+        black.steps += self._together.steps - steps
+        for pig, state in zip(self._pigs, self._together.states(), strict=True):
+            pig.resume(state, self._tick)
+        return None
 
-def _length(vector: FloatArray) -> float:
-    return math.sqrt(float((vector**2).sum()))
+    @property
+    def _time_s(self) -> float:
+        return self._tick * self._tick_s
 
+    def _ticks_ahead(self) -> int:
+        """How far the pigs may go on, each alone; 0 if not at all."""
+        pigs = self._pigs
+        for pig, other in (pigs, pigs[::-1]):
+            if pig.basin is not None and not self._clear(pig, other):
+                pig.basin = None  # the other one comes too near: all it may still do counts
+                self._catch_up(pig)
+        if self._near_edge(pigs[0]) or self._near_edge(pigs[1]):
+            return 0
+        if pigs[0].basin is None and pigs[1].basin is None:
+            return self._watch.ticks(self._tick, (pigs[0].at_rest, pigs[1].at_rest))
+        return self._look_ticks - self._tick % self._look_ticks
 
-def _turn_rad(a: FloatArray, b: FloatArray) -> float:
-    """The angle between two attitudes [rad], accurate near 0."""
-    same = float((a * b).sum())
-    sign = 1.0 if same >= 0 else -1.0
-    return 4.0 * math.asin(min(1.0, 0.5 * _length(np.asarray(a - sign * b))))
+    def _catch_up(self, pig: _Pig) -> None:
+        """Brings a pig that was parked to the present look, by the looks it would have had."""
+        while pig.solo.ticks < self._tick and not pig.at_rest:
+            pig.advance(self._look_ticks - pig.solo.ticks % self._look_ticks)
+
+    def _park(self, pig: _Pig, other: _Pig) -> None:
+        """Parks a pig whose basin is certain and whose way is free."""
+        if pig.parked:
+            return
+        basin = pig.certain()
+        if basin is not None and self._clear(pig, other) and not self._over_edge(pig, pig.reach_m):
+            pig.basin = basin
+
+    def _clear(self, pig: _Pig, other: _Pig) -> bool:
+        """Whether the other one stays out of a parked pig's circle until the next look.
+
+        The circle is so wide that the two would not be found near each other (`watch`) if
+        the parked one went on.
+        """
+        room = room_m(pig.solo, other.solo)
+        room -= pig.reach_m + way_m(pig.fastest_m_s, self._call_s)
+        if other.at_rest:
+            return room > 0.0
+        if other.basin is not None:
+            return room > other.reach_m + way_m(other.fastest_m_s, self._call_s)
+        return room > way_m(point_speed_m_s(other.solo), self._call_s)
+
+    def _near_edge(self, pig: _Pig) -> bool:
+        """Whether a pig may reach the edge before the next look, or before it lands."""
+        if pig.parked:
+            return False
+        x, y, _ = pig.solo.velocity_m_s
+        time_s = max(pig.solo.ticks_in_air * self._tick_s, self._call_s)
+        return self._over_edge(pig, max(abs(x), abs(y)) * time_s)
+
+    def _over_edge(self, pig: _Pig, way_m: float) -> bool:
+        x, y, _ = pig.solo.centre_m
+        reach = pig.solo.body.radius_m + way_m
+        table = self._world.table
+        return abs(x) + reach > table.length_m / 2 or abs(y) + reach > table.width_m / 2
+
+    def _show(self) -> None:
+        if self._observe:
+            self._observe(self._time_s, (self._pigs[0].solo.state(), self._pigs[1].solo.state()))
+
+    def _end(self) -> Rest:
+        black, pink = self._pigs
+        certain = black.basin is not None or pink.basin is not None
+        bodies = self._world.bodies
+        times = (black.solo.time_s, pink.solo.time_s)
+        return Rest(
+            status=Status.OK if black.parked and pink.parked else Status.UNSETTLED,
+            ended=Ended.CERTAIN if certain else Ended.REST,
+            time_s=max(times),
+            pigs=(bodies[0].leave(black.solo.state()), bodies[1].leave(pink.solo.state())),
+            times_s=times,
+            steps=black.solo.steps + pink.solo.steps,
+            basins=(black.basin, pink.basin),
+        )

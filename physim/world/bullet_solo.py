@@ -1,0 +1,65 @@
+"""One pig alone on an endless table, in a client of its own.
+
+On a flat table only the corners of the pig's hull matter: the shape carries those alone
+(`Body.lean_m`). The body is made once and re-posed for every roll: with a single pair of
+bodies in the world, nothing that Bullet keeps can depend on the rolls before, once a step
+in the air has dropped the contacts (the tests compare the bits).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from physim.values import RigidState, Surface
+from physim.world.body import Body
+from physim.world.bullet import Client, Motion, halvings_for
+from physim.world.bullet_bodies import make_pig, make_plane, make_shape, make_unseen
+from physim.world.bullet_client import UNITS_PER_M, pybullet
+from physim.world.settings import EngineSettings
+
+_HIGH = RigidState(np.array([0.0, 0.0, 10.0]), np.array([0.0, 0.0, 0.0, 1.0]))
+
+
+class SoloClient(Client):
+    """A table without edges and one pig. Use it with `with`."""
+
+    def __init__(self, body: Body, surface: Surface, settings: EngineSettings) -> None:
+        super().__init__(settings)
+        self.body = body
+        self._surface = surface
+        self._pig = -1
+
+    def open(self) -> None:
+        """Connects and makes table and pig."""
+        super().open()
+        make_plane(self.id, self._surface)
+        shape = make_shape(self.id, self.body.lean_m)
+        self._pig = make_pig(self.id, self.body, shape, make_unseen(self.id), _HIGH)
+
+    def forget(self) -> None:
+        """Drops every contact."""
+        self.place(_HIGH)
+        self.run(1)
+
+    def place(self, state: RigidState) -> None:
+        """Puts the pig into this state (principal frame)."""
+        pybullet.resetBasePositionAndOrientation(
+            self._pig,
+            (state.position_m * UNITS_PER_M).tolist(),
+            state.quat_xyzw.tolist(),
+            physicsClientId=self.id,
+        )
+        pybullet.resetBaseVelocity(
+            self._pig,
+            (state.velocity_m_s * UNITS_PER_M).tolist(),
+            state.angular_velocity_rad_s.tolist(),
+            physicsClientId=self.id,
+        )
+
+    def look(self) -> Motion:
+        """Where the pig is and how it moves."""
+        return Motion(self.body, self.seen(self._pig))
+
+    def halvings(self, point_speed_m_s: float) -> int:
+        """How often the step is halved while a point of the pig is that fast."""
+        return halvings_for(point_speed_m_s, self.body.model.height_m, self.settings)

@@ -1,0 +1,233 @@
+"""One pig's way through a roll while the other is out of reach: flight and contact in turn.
+
+Time is counted in ticks, longest time steps since the release, and a pig is looked at every
+few ticks. Between two looks it either flies, which is computed (`flight`), or is in contact
+with the table, which the engine steps (`bullet_solo`). It lands at the very moment of its first
+touch, from which the engine takes whole steps: at a look, a pig in contact is therefore up to
+one tick later than the look (`time_s`). This offset vanishes with the step like every error of
+the engine.
+
+The engine changes speed first and place then (semi-implicit Euler): its bodies lie on
+parabolas whose speed is half a step's fall below the engine's. A pig that takes off goes on
+along its parabola.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from physim.values import GRAVITY_M_S2, Quat, RigidState, Triple
+from physim.world.body import Body
+from physim.world.bullet import Motion
+from physim.world.bullet_client import UNITS_PER_M
+from physim.world.bullet_solo import SoloClient
+from physim.world.flight import Flight, up_in_body
+
+# A flight that lasts at least so long is computed; shorter ones cost less to step.
+LEAST_FLIGHT_S = 0.035
+
+
+class Solo:
+    """One pig on an endless table."""
+
+    def __init__(self, client: SoloClient) -> None:
+        self.client = client
+        self.body: Body = client.body
+        self.tick_s = client.settings.time_step_s
+        self.ticks = 0
+        """Of the last look."""
+        self.steps = 0
+        """Engine steps since release."""
+        self.first_landing_s = 0.0
+        self.gap_m = 0.0
+        """In contact: of the lowest corner above the table; negative where it has sunk in."""
+        self.energy_m = 0.0
+        """Potential and kinetic, over m g; without what lifts a sunken pig onto the table."""
+        self._late_s = 0.0
+        self._flight: Flight | None = None
+        self._began_s = 0.0
+        self._lands_s = math.inf
+        self._landing: RigidState | None = None
+        self._stay_s = 0.0  # before this time no flight is worth computing
+        self._motion = Motion(self.body, ())
+
+    def release(self, start: RigidState) -> None:
+        """Begins a roll with this state (principal frame) at tick 0."""
+        self.client.forget()
+        self.ticks = self.steps = 0
+        self._late_s = self._stay_s = 0.0
+        flight = Flight(self.body, start)
+        self._fly(flight, 0.0, *flight.landing())
+        self.first_landing_s = self._lands_s
+        if self._lands_s <= 0.0:
+            self._land(0.0)
+            self._look(0)
+
+    @property
+    def flying(self) -> bool:
+        """Whether it flies now, computed."""
+        return self._flight is not None
+
+    @property
+    def time_s(self) -> float:
+        """Of the present state, since release."""
+        return self.ticks * self.tick_s + self._late_s
+
+    @property
+    def ticks_in_air(self) -> float:
+        """How many ticks from now it lands; 0 in contact."""
+        return 0.0 if self._flight is None else self._lands_s / self.tick_s - self.ticks
+
+    def resume(self, state: RigidState, tick: int) -> None:
+        """Goes on alone from this state (principal frame, of an engine) at this tick."""
+        self.client.forget()
+        self.client.place(state)
+        self.ticks, self._late_s, self._stay_s = tick, 0.0, 0.0
+        self._flight = None
+        self._look(0)
+
+    def advance(self, ticks: int) -> None:
+        """Brings the pig to the look so many ticks from now."""
+        self.ticks += ticks
+        now_s = self.ticks * self.tick_s
+        if self._flight is None:
+            halvings = self.client.halvings(self.point_speed_m_s)
+            self.steps += self.client.run(ticks, halvings)
+        elif self._lands_s > now_s:
+            return
+        else:
+            halvings = self._land(now_s)
+        self._look(halvings)
+
+    @property
+    def centre_m(self) -> Triple:
+        """The centre of mass at this look."""
+        if self._flight is None:
+            return self._motion.centre_m
+        return self._flight.place_m(self.time_s - self._began_s)
+
+    @property
+    def velocity_m_s(self) -> Triple:
+        """Of the centre of mass at this look."""
+        if self._flight is None:
+            return self._motion.velocity_m_s
+        return self._flight.velocity_m_s(self.time_s - self._began_s)
+
+    @property
+    def quat_xyzw(self) -> Quat:
+        """The attitude at this look, principal frame to world."""
+        if self._flight is None:
+            return self._motion.quat_xyzw
+        return self._flight.attitude(self.time_s - self._began_s)
+
+    @property
+    def turning_m_s(self) -> float:
+        """A bound on the speed of the pig's points about its centre of mass."""
+        if self._flight is None:
+            return self._motion.turning_m_s
+        return self.body.radius_m * self._flight.fastest_rad_s
+
+    @property
+    def point_speed_m_s(self) -> float:
+        """A bound on the speed of the pig's fastest point."""
+        return math.hypot(*self.velocity_m_s) + self.turning_m_s
+
+    @property
+    def energy_on_table_m(self) -> float:
+        """Potential and kinetic energy over m g, once the pig is lifted onto the table.
+
+        The engine lifts a pig that has sunk in, at no cost to its motion.
+        """
+        return self.energy_m - min(0.0, self.gap_m)
+
+    @property
+    def fastest_centre_m_s(self) -> float:
+        """What the centre of mass will never exceed from now on, by the pig's energy."""
+        spare_m = max(0.0, self.energy_on_table_m - self.body.lowest_m)
+        return math.sqrt(2.0 * GRAVITY_M_S2 * spare_m)
+
+    def state(self) -> RigidState:
+        """The state at this look, principal frame."""
+        if self._flight is None:
+            return self._motion.state()
+        return self._flight.state(self.time_s - self._began_s)
+
+    def engine_state(self) -> RigidState:
+        """The state at this look with the velocity that an engine needs to go on from it."""
+        state = self.state()
+        return state if self._flight is None else self._for_engine(state, 0.5 * self.tick_s)
+
+    def _fly(self, flight: Flight, began_s: float, wait_s: float, landing: RigidState) -> None:
+        self._flight, self._began_s = flight, began_s
+        self._lands_s, self._landing = began_s + wait_s, landing
+        self.energy_m, self.gap_m = flight.energy_m(), 0.0
+
+    def _land(self, now_s: float) -> int:
+        """From flight into contact, and by whole steps to this look or just after it.
+
+        Returns:
+            How often the steps were halved.
+        """
+        state = self._landing
+        if state is None:
+            raise RuntimeError("a pig that does not fly cannot land")
+        self.client.place(state)
+        steps = math.ceil((now_s - self._lands_s) / self.tick_s)
+        self._late_s = self._lands_s + steps * self.tick_s - now_s
+        self._flight = self._landing = None
+        if steps == 0:
+            return 0
+        speed = math.hypot(*state.velocity_m_s.tolist()) + self.body.radius_m * math.hypot(
+            *state.angular_velocity_rad_s.tolist()
+        )
+        halvings = self.client.halvings(speed)
+        self.steps += self.client.run(steps, halvings)
+        return halvings
+
+    def _look(self, halvings: int) -> None:
+        """Reads the engine; a pig that will be in the air for long takes off."""
+        self._motion = self.client.look()
+        position, (x, y, z, w), velocity, spin = self._motion.seen
+        columns = self.body.hull_columns_m
+        ux, uy, uz = up_in_body((x, y, z, w))
+        lows = columns[0] * ux + columns[1] * uy + columns[2] * uz
+        height_m = position[2] / UNITS_PER_M
+        self.gap_m = height_m + float(lows.min())
+        # R(q)^T applied to the spin, as in `Flight`.
+        a, b, c = spin
+        s, t, r = b * z - c * y, c * x - a * z, a * y - b * x
+        i, j, k = self.body.radii_of_gyration_squared_m2
+        turning = (
+            i * (a + 2 * (w * s + t * z - r * y)) ** 2
+            + j * (b + 2 * (w * t + r * x - s * z)) ** 2
+            + k * (c + 2 * (w * r + s * y - t * x)) ** 2
+        )
+        p, q, u = velocity
+        moving = (p * p + q * q + u * u) / UNITS_PER_M**2
+        self.energy_m = height_m + 0.5 * (moving + turning) / GRAVITY_M_S2
+        if self.gap_m > 2.0 * self.client.settings.contact_breaking_m:
+            self._take_off(u / UNITS_PER_M, halvings)
+
+    def _take_off(self, up_m_s: float, halvings: int) -> None:
+        """Computes the flight of a pig that is clear of the table, if it is long enough."""
+        now_s = self.time_s
+        fall_s = (up_m_s + math.sqrt(up_m_s**2 + 2 * GRAVITY_M_S2 * self.gap_m)) / GRAVITY_M_S2
+        if now_s < self._stay_s or fall_s < LEAST_FLIGHT_S:
+            return
+        half_step_s = 0.5 * self.tick_s / (1 << halvings)
+        flight = Flight(self.body, self._for_engine(self._motion.state(), -half_step_s))
+        wait_s, landing = flight.landing()
+        if wait_s < LEAST_FLIGHT_S:
+            self._stay_s = now_s + wait_s
+        else:
+            self._fly(flight, now_s, wait_s, landing)
+            self._late_s = 0.0
+
+    @staticmethod
+    def _for_engine(state: RigidState, half_step_s: float) -> RigidState:
+        """The state with half a step's fall taken off the downward speed."""
+        lift = np.array([0.0, 0.0, GRAVITY_M_S2 * half_step_s])
+        return replace(state, velocity_m_s=state.velocity_m_s + lift)

@@ -1,0 +1,102 @@
+"""Watches two pigs that are simulated each alone, so that they never miss each other.
+
+Before each look it says how long the pigs may go on: to the next regular look if they are far
+apart, else only as long as they need at most for the gap between them. Near each other, it
+checks after the look that they cannot have touched on the way: if they may have, the roll goes
+back to the look before, from where both go on in one engine.
+
+Every answer depends on the states at the look alone: a full roll and a fast one come to the same.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from physim.values import RigidState
+from physim.world.meeting import closing_m_s, gap_m, point_speed_m_s, room_m, way_m
+from physim.world.solo import Solo
+
+States = tuple[RigidState, RigidState]
+
+
+@dataclass(frozen=True)
+class Near:
+    """Two pigs near each other at a look.
+
+    Attributes:
+        tick: of the look.
+        gap_m: between them, at least.
+        speed_m_s: at which they approach each other, at most.
+        states: principal frame, ready for an engine.
+    """
+
+    tick: int
+    gap_m: float
+    speed_m_s: float
+    states: States
+
+
+class Watch:
+    """The pair of pigs of one roll."""
+
+    def __init__(self, black: Solo, pink: Solo, look_ticks: int) -> None:
+        self._black = black
+        self._pink = pink
+        self._tick_s = black.tick_s
+        self._look_ticks = look_ticks
+        self._near: Near | None = None
+        self._known = (-1, 0.0)  # a tick and the gap then
+
+    def ticks(self, tick: int, still: tuple[bool, bool]) -> int:
+        """How many ticks from this look on both may go on alone; 0 where they may touch.
+
+        Commonly to the next multiple of `look_ticks`; pigs that both fly, not before one lands.
+
+        Args:
+            tick: of the look, at which both are.
+            still: of each pig, whether it is at rest and stays where it is.
+        """
+        self._near = None
+        black, pink = self._black, self._pink
+        regular = self._look_ticks - tick % self._look_ticks
+        in_air = int(min(black.ticks_in_air, pink.ticks_in_air, 1e6))
+        if in_air > regular:
+            ticks = in_air - (in_air - regular) % self._look_ticks
+            time_s = ticks * self._tick_s
+            if room_m(black, pink) > time_s * math.dist(black.velocity_m_s, pink.velocity_m_s):
+                return ticks
+            speed = closing_m_s(black, pink)
+            enough = speed * time_s
+        else:
+            ticks, time_s = regular, regular * self._tick_s
+            moving = [s for s, at_rest in zip((black, pink), still, strict=True) if not at_rest]
+            drift = sum(math.hypot(*solo.velocity_m_s) for solo in moving)
+            if room_m(black, pink) > way_m(drift, time_s, len(moving)):
+                return ticks
+            speed = drift + sum(solo.turning_m_s for solo in moving)
+            enough = way_m(speed, time_s, len(moving))
+        known_at, gap = self._known
+        if known_at != tick:
+            gap = gap_m(black, pink, enough)
+        if gap > enough:
+            return ticks
+        if gap <= 0.0:
+            return 0
+        if 0 < in_air <= regular:
+            ticks, speed = in_air, closing_m_s(black, pink)
+        if speed * self._tick_s * ticks > gap:
+            ticks = max(1, int(gap / (speed * self._tick_s)))
+        self._near = Near(tick, gap, speed, (black.engine_state(), pink.engine_state()))
+        return ticks
+
+    def met(self, tick: int) -> Near | None:
+        """The look before, if the pigs may have touched since; None if they surely have not."""
+        near = self._near
+        if near is None:
+            return None
+        speed = max(near.speed_m_s, closing_m_s(self._black, self._pink))
+        way = speed * (tick - near.tick) * self._tick_s
+        gap = gap_m(self._black, self._pink)
+        self._known = (tick, gap)
+        return near if near.gap_m + gap <= way else None

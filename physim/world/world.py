@@ -1,0 +1,43 @@
+"""The table, ready for rolls: an engine for each pig alone, and one for the two together."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from types import TracebackType
+
+from physim.values import Table
+from physim.world.body import Body
+from physim.world.bullet_pair import PairClient
+from physim.world.bullet_solo import SoloClient
+from physim.world.settings import EngineSettings
+from physim.world.solo import Solo
+
+RENEW_AFTER = 20_000  # rolls: Bullet keeps some memory for long
+
+
+class World:
+    """A table and two pigs. Use it with `with`; `settle` rolls on it."""
+
+    def __init__(
+        self, bodies: tuple[Body, Body], table: Table, settings: EngineSettings | None = None
+    ) -> None:
+        self.bodies = bodies
+        self.table = table
+        self.settings = settings or EngineSettings()
+        first, second = (SoloClient(body, table.surface, self.settings) for body in bodies)
+        self.solos = (Solo(first), Solo(second))
+        self.pair = PairClient(bodies, table, self.settings)
+        self._open = ExitStack()
+
+    def __enter__(self) -> World:
+        for client in (self.solos[0].client, self.solos[1].client, self.pair):
+            self._open.enter_context(client)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._open.close()
