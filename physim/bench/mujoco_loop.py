@@ -150,7 +150,7 @@ def damping_ratio(restitution: float) -> float:
     """The damping ratio, at most 1, of a spring that returns this share of the speed.
 
     The contact ends where its force would begin to pull. Critical damping returns exp(-2) = .135;
-    what should bounce less than that gets it all the same, since a stiffer damper needs finer steps.
+    what should bounce less gets it all the same, since a stronger damper needs finer steps.
 
     References:
         T. Schwager, T. Pöschel, "Coefficient of restitution and linear-dashpot model
