@@ -22,6 +22,7 @@ _NO_MUJOCO = "MuJoCo is not installed (pip install 'physim[mujoco]')"
     "-n",
     "count",
     type=whole_number(1, MOST_ROLLS),
+    metavar="N",
     default=200,
     show_default=True,
     help="Rolls of each contestant.",
@@ -29,11 +30,14 @@ _NO_MUJOCO = "MuJoCo is not installed (pip install 'physim[mujoco]')"
 @click.option(
     "--rounds",
     type=whole_number(1, 1000),
+    metavar="R",
     default=5,
     show_default=True,
     help="Rounds that they are split into; in each, all contestants make the same rolls.",
 )
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Fixes the tosses.")
+@click.option(
+    "--seed", type=SEED, default=0, show_default=True, metavar="S", help="Fixes the tosses."
+)
 @click.option(
     "--model", default="standard", show_default=True, metavar="NAME|FOLDER", help="Both pigs."
 )
@@ -51,7 +55,8 @@ _NO_MUJOCO = "MuJoCo is not installed (pip install 'physim[mujoco]')"
     "--only",
     type=click.Choice(NAMES),
     multiple=True,
-    help="This contestant; give it once for each. Without it, all.",
+    metavar="NAME",
+    help=f"This contestant; give it once for each. Without it, all: {', '.join(NAMES)}.",
 )
 @json_option
 def bench(*, count: int, rounds: int, only: tuple[str, ...], as_json: bool, **names: Any) -> None:
