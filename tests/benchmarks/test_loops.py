@@ -144,6 +144,22 @@ def _rebound_m(engine: Any, height_m: float) -> float:
     return top_m
 
 
+def test_a_block_slides_v2_over_2_mu_g(
+    loop: Any, setup: Setup, box: Callable[..., PigModel], bare_table: Callable[..., Table]
+) -> None:
+    # The table's factor counts: 0.8 x 0.6.
+    pig, table = box((0.04, 0.04, 0.01), friction=0.8), bare_table(lateral_friction=0.6)
+    upright, velocity = np.array([0.0, 0.0, 0.0, 1.0]), np.array([0.6, 0.0, 0.0])
+    starts = [RigidState(np.array([0.0, y, 0.005]), upright, velocity) for y in (-0.2, 0.2)]
+    with loop(replace(setup, black=pig, pink=pig, table=table)) as engine:
+        engine.release(Toss(*starts))
+        engine.advance(1024)
+        seen = engine.look()
+    for position, _, moved, _ in seen:
+        assert position[0] == pytest.approx(0.6**2 / (2 * 0.48 * G), rel=0.03)
+        assert np.linalg.norm(moved) < 1e-3
+
+
 @needs_mujoco
 def test_mujoco_has_the_pigs_mass_shape_and_factors(setup: Setup) -> None:
     from physim.bench.mujoco_loop import MujocoPigs, damping_ratio
