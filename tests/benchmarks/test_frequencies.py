@@ -55,4 +55,11 @@ def test_mujoco_is_near(full: Counts) -> None:
     apart = distance(mujoco, full)
     print(mujoco.poses, apart)
     assert apart is not None
-    assert mujoco.statuses[Status.UNSETTLED] <= 0.005 * ROLLS
+    assert mujoco.statuses[Status.UNSETTLED] <= 0.008 * ROLLS  # .0039 in 8,000
+    # Another model of contact, with springs in place of impulses: .016 off in 8,000 rolls, mostly
+    # a percent point of razorbacks. Chance adds .005; on felt it is .05 off.
+    assert apart.tv < 0.03
+    wrong = distance(sample(MUJOCO, ROLLS // 4, surface="felt"), full)
+    print("felt", wrong)
+    assert wrong is not None
+    assert wrong.tv > 0.03

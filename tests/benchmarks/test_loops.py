@@ -17,7 +17,7 @@ from physim.world.flight import first_contact
 
 from .conftest import needs_mujoco
 
-G = 9.81
+G = 9.81  # m/s2
 Array = np.ndarray
 
 
