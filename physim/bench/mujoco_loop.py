@@ -76,7 +76,7 @@ class MujocoPigs:
             body.leave(RigidState(*(np.array(numbers) for numbers in pig)))
             for body, pig in zip(self.bodies, pigs, strict=True)
         )
-        return Rest(status, Ended.REST, now_s, (first, second), steps)
+        return Rest(status, Ended.REST, now_s, (first, second), (now_s, now_s), steps)
 
     def release(self, toss: Toss) -> None:
         """Puts the pigs where the toss lets them go."""

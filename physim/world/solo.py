@@ -28,6 +28,9 @@ from physim.world.flight import Flight, up_in_body
 
 # A flight that lasts at least so long is computed; shorter ones cost less to step.
 LEAST_FLIGHT_S = 0.035
+# As long as the speed suffices for such a flight, the pig is looked at so often.
+LEAST_SPRING_M = GRAVITY_M_S2 * LEAST_FLIGHT_S**2 / 8.0
+SHORT_TICKS = 16
 
 
 class Solo:
@@ -46,7 +49,8 @@ class Solo:
         """In contact: of the lowest corner above the table; negative where it has sunk in."""
         self.energy_m = 0.0
         """Potential and kinetic, over m g; without what lifts a sunken pig onto the table."""
-        self._late_s = 0.0
+        self._at_s = 0.0  # of the engine's state
+        self._springy = False  # whether it may soon be in the air for long
         self._flight: Flight | None = None
         self._began_s = 0.0
         self._lands_s = math.inf
@@ -58,12 +62,12 @@ class Solo:
         """Begins a roll with this state (principal frame) at tick 0."""
         self.client.forget()
         self.ticks = self.steps = 0
-        self._late_s = self._stay_s = 0.0
+        self._stay_s = 0.0
         flight = Flight(self.body, start)
         self._fly(flight, 0.0, *flight.landing())
         self.first_landing_s = self._lands_s
         if self._lands_s <= 0.0:
-            self._land(0.0)
+            self._land()
             self._look(0)
 
     @property
@@ -74,7 +78,7 @@ class Solo:
     @property
     def time_s(self) -> float:
         """Of the present state, since release."""
-        return self.ticks * self.tick_s + self._late_s
+        return self._at_s if self._flight is None else self.ticks * self.tick_s
 
     @property
     def ticks_in_air(self) -> float:
@@ -85,22 +89,30 @@ class Solo:
         """Goes on alone from this state (principal frame, of an engine) at this tick."""
         self.client.forget()
         self.client.place(state)
-        self.ticks, self._late_s, self._stay_s = tick, 0.0, 0.0
+        self.ticks, self._at_s, self._stay_s = tick, tick * self.tick_s, 0.0
         self._flight = None
         self._look(0)
 
     def advance(self, ticks: int) -> None:
-        """Brings the pig to the look so many ticks from now."""
+        """Brings the pig to the look so many ticks from now, by flights and stretches in contact."""
         self.ticks += ticks
         now_s = self.ticks * self.tick_s
-        if self._flight is None:
-            halvings = self.client.halvings(self.point_speed_m_s)
+        while True:
+            if self._flight is not None:
+                if self._lands_s > now_s:
+                    return
+                speed = self._land()
+            else:
+                speed = self.point_speed_m_s
+            ticks = math.ceil((now_s - self._at_s) / self.tick_s)
+            if ticks <= 0:
+                return
+            if self._springy:
+                ticks = min(ticks, SHORT_TICKS)
+            halvings = self.client.halvings(speed)
             self.steps += self.client.run(ticks, halvings)
-        elif self._lands_s > now_s:
-            return
-        else:
-            halvings = self._land(now_s)
-        self._look(halvings)
+            self._at_s += ticks * self.tick_s
+            self._look(halvings)
 
     @property
     def centre_m(self) -> Triple:
@@ -165,27 +177,20 @@ class Solo:
         self._lands_s, self._landing = began_s + wait_s, landing
         self.energy_m, self.gap_m = flight.energy_m(), 0.0
 
-    def _land(self, now_s: float) -> int:
-        """From flight into contact, and by whole steps to this look or just after it.
+    def _land(self) -> float:
+        """From flight into contact.
 
         Returns:
-            How often the steps were halved.
+            A bound on the speed of the pig's points [m/s].
         """
         state = self._landing
         if state is None:
             raise RuntimeError("a pig that does not fly cannot land")
         self.client.place(state)
-        steps = math.ceil((now_s - self._lands_s) / self.tick_s)
-        self._late_s = self._lands_s + steps * self.tick_s - now_s
         self._flight = self._landing = None
-        if steps == 0:
-            return 0
-        speed = math.hypot(*state.velocity_m_s.tolist()) + self.body.radius_m * math.hypot(
-            *state.angular_velocity_rad_s.tolist()
-        )
-        halvings = self.client.halvings(speed)
-        self.steps += self.client.run(steps, halvings)
-        return halvings
+        self._at_s, self._springy = self._lands_s, True
+        turning = self.body.radius_m * math.hypot(*state.angular_velocity_rad_s.tolist())
+        return math.hypot(*state.velocity_m_s.tolist()) + turning
 
     def _look(self, halvings: int) -> None:
         """Reads the engine; a pig that will be in the air for long takes off."""
@@ -207,13 +212,15 @@ class Solo:
         )
         p, q, u = velocity
         moving = (p * p + q * q + u * u) / UNITS_PER_M**2
-        self.energy_m = height_m + 0.5 * (moving + turning) / GRAVITY_M_S2
+        kinetic_m = 0.5 * (moving + turning) / GRAVITY_M_S2
+        self.energy_m = height_m + kinetic_m
+        self._springy = kinetic_m > LEAST_SPRING_M
         if self.gap_m > 2.0 * self.client.settings.contact_breaking_m:
             self._take_off(u / UNITS_PER_M, halvings)
 
     def _take_off(self, up_m_s: float, halvings: int) -> None:
         """Computes the flight of a pig that is clear of the table, if it is long enough."""
-        now_s = self.time_s
+        now_s = self._at_s
         fall_s = (up_m_s + math.sqrt(up_m_s**2 + 2 * GRAVITY_M_S2 * self.gap_m)) / GRAVITY_M_S2
         if now_s < self._stay_s or fall_s < LEAST_FLIGHT_S:
             return
@@ -224,7 +231,6 @@ class Solo:
             self._stay_s = now_s + wait_s
         else:
             self._fly(flight, now_s, wait_s, landing)
-            self._late_s = 0.0
 
     @staticmethod
     def _for_engine(state: RigidState, half_step_s: float) -> RigidState:
