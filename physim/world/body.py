@@ -14,7 +14,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from physim.rotations import conjugate, from_matrix, multiply, normalized, rotate
-from physim.values import FloatArray, PigModel, RigidState, Triple
+from physim.values import FloatArray, PigModel, RigidState
 
 # Off-diagonal inertia below this share of the largest moment counts as zero, so
 # that a symmetric body (a cube) keeps its own axes and not arbitrary ones.
@@ -36,9 +36,7 @@ class Body:
             a flat table can touch, at a fraction of the parts' cost. A group gives the
             engine one new contact a step, so corners that carry a pig are kept apart.
         radius_m: of the sphere about the centre of mass that holds the pig [m].
-        hull_columns_m: (n,) x, y and z of `hull_m`, each in one piece: sums over corners that
-            do not depend on a linear-algebra library.
-        hull_list_m: `hull_m` as plain numbers.
+        hull_columns_m: (3, n) the same corners, each coordinate in one piece.
         hull_radii_m: (n,) lengths of `hull_m`.
         radii_of_gyration_squared_m2: principal moments over mass [m2].
         point_speed_share: no point of a pig whose kinetic energy is m v^2 / 2 is faster than
@@ -53,17 +51,14 @@ class Body:
     hull_m: FloatArray
     lean_m: tuple[FloatArray, ...]
     radius_m: float
-    hull_columns_m: tuple[FloatArray, FloatArray, FloatArray] = field(init=False)
-    hull_list_m: list[Triple] = field(init=False, repr=False)
+    hull_columns_m: FloatArray = field(init=False)
     hull_radii_m: FloatArray = field(init=False)
     radii_of_gyration_squared_m2: tuple[float, float, float] = field(init=False)
     point_speed_share: float = field(init=False)
     lowest_m: float = field(init=False)
 
     def __post_init__(self) -> None:
-        x, y, z = (np.ascontiguousarray(column) for column in self.hull_m.T)
-        object.__setattr__(self, "hull_columns_m", (x, y, z))
-        object.__setattr__(self, "hull_list_m", [tuple(corner) for corner in self.hull_m.tolist()])
+        object.__setattr__(self, "hull_columns_m", np.ascontiguousarray(self.hull_m.T))
         object.__setattr__(self, "hull_radii_m", np.sqrt((self.hull_m**2).sum(axis=1)))
         squares = tuple((self.moments_kg_m2 / self.model.mass_kg).tolist())
         object.__setattr__(self, "radii_of_gyration_squared_m2", squares)

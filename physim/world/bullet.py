@@ -141,6 +141,12 @@ class Motion:
         return x, y, z, w
 
     @property
+    def spin_rad_s(self) -> Triple:
+        """Angular velocity in the world."""
+        x, y, z = self.seen[3]
+        return x, y, z
+
+    @property
     def turning_m_s(self) -> float:
         """A bound on the speed of the body's points about its centre of mass."""
         return self.body.radius_m * math.hypot(*self.seen[3])

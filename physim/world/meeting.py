@@ -14,6 +14,7 @@ import math
 from typing import Protocol
 
 from physim.values import GRAVITY_M_S2, Quat, Triple
+from physim.world import kernels
 from physim.world.body import Body
 
 LEAST_GAP_M = 2e-4  # covers what a pig sinks into the table, and rounding
@@ -62,52 +63,15 @@ def way_m(speed_m_s: float, time_s: float, pigs: int = 1) -> float:
 
 
 def gap_m(first: Mover, second: Mover, enough_m: float = math.inf) -> float:
-    """A lower bound of the gap between two hulls [m], at least half of it or above `enough_m`.
-
-    Gilbert's method walks through the differences between points of the two hulls towards the
-    shortest one; the bound is how far no difference gets along the present one.
-    """
+    """A lower bound of the gap between two hulls [m], at least half of it or above `enough_m`."""
     here, there = first.centre_m, second.centre_m
-    a, b, c = (there[0] - here[0], there[1] - here[1], there[2] - here[2])
-    between, best = (a, b, c), -math.inf
-    for _ in range(_STEPS):
-        length = math.hypot(a, b, c)
-        if length == 0.0:
-            break
-        line = (a / length, b / length, c / length)
-        one = _farthest(first, line)
-        two = _farthest(second, (-line[0], -line[1], -line[2]))
-        p = between[0] + two[0] - one[0]
-        q = between[1] + two[1] - one[1]
-        r = between[2] + two[2] - one[2]
-        best = max(best, line[0] * p + line[1] * q + line[2] * r)
-        if best > enough_m + LEAST_GAP_M or best > 0.5 * length:
-            break
-        # To the nearest point of the way there.
-        s, t, u = p - a, q - b, r - c
-        square = s * s + t * t + u * u
-        if square == 0.0:
-            break
-        share = min(1.0, max(0.0, -(a * s + b * t + c * u) / square))
-        a, b, c = a + share * s, b + share * t, c + share * u
-    return best - LEAST_GAP_M
-
-
-def _farthest(pig: Mover, line: Triple) -> Triple:
-    """The corner of the hull that is farthest along a unit vector, from the centre of mass."""
-    x, y, z, w = pig.quat_xyzw
-    a, b, c = line
-    # The line seen from the pig, and its farthest corner seen from the world.
-    s, t, r = b * z - c * y, c * x - a * z, a * y - b * x
-    p = a + 2 * (w * s + t * z - r * y)
-    q = b + 2 * (w * t + r * x - s * z)
-    u = c + 2 * (w * r + s * y - t * x)
-    columns = pig.body.hull_columns_m
-    number = int((columns[0] * p + columns[1] * q + columns[2] * u).argmax())
-    a, b, c = pig.body.hull_list_m[number]
-    s, t, r = y * c - z * b, z * a - x * c, x * b - y * a
-    return (
-        a + 2 * (w * s + y * r - z * t),
-        b + 2 * (w * t + z * s - x * r),
-        c + 2 * (w * r + x * t - y * s),
+    bound = kernels.hull_gap(
+        first.body.hull_columns_m,
+        first.quat_xyzw,
+        second.body.hull_columns_m,
+        second.quat_xyzw,
+        (there[0] - here[0], there[1] - here[1], there[2] - here[2]),
+        enough_m + LEAST_GAP_M,
+        _STEPS,
     )
+    return bound - LEAST_GAP_M

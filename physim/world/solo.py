@@ -20,11 +20,11 @@ from dataclasses import replace
 import numpy as np
 
 from physim.values import GRAVITY_M_S2, Quat, RigidState, Triple
+from physim.world import kernels
 from physim.world.body import Body
 from physim.world.bullet import Motion
-from physim.world.bullet_client import UNITS_PER_M
 from physim.world.bullet_solo import SoloClient
-from physim.world.flight import Flight, up_in_body
+from physim.world.flight import Flight
 
 # A flight that lasts at least so long is computed; shorter ones cost less to step.
 LEAST_FLIGHT_S = 0.035
@@ -54,7 +54,7 @@ class Solo:
         self._flight: Flight | None = None
         self._began_s = 0.0
         self._lands_s = math.inf
-        self._landing: RigidState | None = None
+        self._wait_s = 0.0  # from take-off to landing
         self._stay_s = 0.0  # before this time no flight is worth computing
         self._motion = Motion(self.body, ())
 
@@ -64,7 +64,7 @@ class Solo:
         self.ticks = self.steps = 0
         self._stay_s = 0.0
         flight = Flight(self.body, start)
-        self._fly(flight, 0.0, *flight.landing())
+        self._fly(flight, 0.0, flight.landing_s())
         self.first_landing_s = self._lands_s
         if self._lands_s <= 0.0:
             self._land()
@@ -172,10 +172,10 @@ class Solo:
         state = self.state()
         return state if self._flight is None else self._for_engine(state, 0.5 * self.tick_s)
 
-    def _fly(self, flight: Flight, began_s: float, wait_s: float, landing: RigidState) -> None:
+    def _fly(self, flight: Flight, began_s: float, wait_s: float) -> None:
         self._flight, self._began_s = flight, began_s
-        self._lands_s, self._landing = began_s + wait_s, landing
-        self.energy_m, self.gap_m = flight.energy_m(), 0.0
+        self._wait_s, self._lands_s = wait_s, began_s + wait_s
+        self.energy_m, self.gap_m = flight.energy_m, 0.0
 
     def _land(self) -> float:
         """From flight into contact.
@@ -183,11 +183,11 @@ class Solo:
         Returns:
             A bound on the speed of the pig's points [m/s].
         """
-        state = self._landing
-        if state is None:
+        if self._flight is None:
             raise RuntimeError("a pig that does not fly cannot land")
+        state = self._flight.state(self._wait_s)
         self.client.place(state)
-        self._flight = self._landing = None
+        self._flight = None
         self._at_s, self._springy = self._lands_s, True
         turning = self.body.radius_m * math.hypot(*state.angular_velocity_rad_s.tolist())
         return math.hypot(*state.velocity_m_s.tolist()) + turning
@@ -195,28 +195,20 @@ class Solo:
     def _look(self, halvings: int) -> None:
         """Reads the engine; a pig that will be in the air for long takes off."""
         self._motion = self.client.look()
-        position, (x, y, z, w), velocity, spin = self._motion.seen
-        columns = self.body.hull_columns_m
-        ux, uy, uz = up_in_body((x, y, z, w))
-        lows = columns[0] * ux + columns[1] * uy + columns[2] * uz
-        height_m = position[2] / UNITS_PER_M
-        self.gap_m = height_m + float(lows.min())
-        # R(q)^T applied to the spin, as in `Flight`.
-        a, b, c = spin
-        s, t, r = b * z - c * y, c * x - a * z, a * y - b * x
-        i, j, k = self.body.radii_of_gyration_squared_m2
-        turning = (
-            i * (a + 2 * (w * s + t * z - r * y)) ** 2
-            + j * (b + 2 * (w * t + r * x - s * z)) ** 2
-            + k * (c + 2 * (w * r + s * y - t * x)) ** 2
+        motion = self._motion
+        height_m = motion.centre_m[2]
+        self.gap_m, kinetic_m = kernels.look(
+            self.body.hull_columns_m,
+            self.body.radii_of_gyration_squared_m2,
+            height_m,
+            motion.quat_xyzw,
+            motion.velocity_m_s,
+            motion.spin_rad_s,
         )
-        p, q, u = velocity
-        moving = (p * p + q * q + u * u) / UNITS_PER_M**2
-        kinetic_m = 0.5 * (moving + turning) / GRAVITY_M_S2
         self.energy_m = height_m + kinetic_m
         self._springy = kinetic_m > LEAST_SPRING_M
         if self.gap_m > 2.0 * self.client.settings.contact_breaking_m:
-            self._take_off(u / UNITS_PER_M, halvings)
+            self._take_off(motion.velocity_m_s[2], halvings)
 
     def _take_off(self, up_m_s: float, halvings: int) -> None:
         """Computes the flight of a pig that is clear of the table, if it is long enough."""
@@ -226,11 +218,11 @@ class Solo:
             return
         half_step_s = 0.5 * self.tick_s / (1 << halvings)
         flight = Flight(self.body, self._for_engine(self._motion.state(), -half_step_s))
-        wait_s, landing = flight.landing()
+        wait_s = flight.landing_s()
         if wait_s < LEAST_FLIGHT_S:
             self._stay_s = now_s + wait_s
         else:
-            self._fly(flight, now_s, wait_s, landing)
+            self._fly(flight, now_s, wait_s)
 
     @staticmethod
     def _for_engine(state: RigidState, half_step_s: float) -> RigidState:
