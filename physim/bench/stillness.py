@@ -11,7 +11,7 @@ from physim.geometry import inside_margin
 from physim.rotations import rotate
 from physim.values import GRAVITY_M_S2, Table
 from physim.world.body import Body
-from physim.world.settle import RestCriterion
+from physim.world.still import RestCriterion
 
 Numbers = Sequence[float]
 Seen = tuple[Numbers, Numbers, Numbers, Numbers]  # position, quat_xyzw, velocity, spin; SI

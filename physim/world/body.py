@@ -11,15 +11,18 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
+from physim.geometry import inside_margin
 from physim.rotations import conjugate, from_matrix, multiply, normalized, rotate
 from physim.values import FloatArray, PigModel, RigidState
 
 # Off-diagonal inertia below this share of the largest moment counts as zero, so
 # that a symmetric body (a cube) keeps its own axes and not arbitrary ones.
 _DIAGONAL_SHARE = 1e-9
-LEAN_GROUPS = 8  # a cube keeps its eight corners apart; a pig its feet, ears, snout and rump
+LEAN_GROUPS = 4  # as many contacts as may come about in one step
+_FLAT = 1e-6  # of the radius: corners that near to a plane lie in it
 
 
 @dataclass(frozen=True)
@@ -32,9 +35,9 @@ class Body:
         moments_kg_m2: (3,) principal moments of inertia [kg m2].
         parts_m: per part, (n, 3) vertices, principal frame [m].
         hull_m: (n, 3) vertices of the hull of all parts, principal frame [m].
-        lean_m: the same vertices in a few groups that are far from each other: all that
-            a flat table can touch, at a fraction of the parts' cost. A group gives the
-            engine one new contact a step, so corners that carry a pig are kept apart.
+        lean_m: the same vertices in a few groups: all that a flat table can touch, at a
+            fraction of the parts' cost. A group gives the engine one new contact a step, so
+            corners that carry a pig together are in different ones.
         radius_m: of the sphere about the centre of mass that holds the pig [m].
         hull_columns_m: (3, n) the same corners, each coordinate in one piece.
         hull_radii_m: (n,) lengths of `hull_m`.
@@ -91,22 +94,49 @@ class Body:
 
 
 def _grouped(points: FloatArray) -> tuple[FloatArray, ...]:
-    """Splits points into at most `LEAN_GROUPS` groups about points far from each other.
+    """Splits the corners of a hull into at most `LEAN_GROUPS` groups.
 
-    The seeds are chosen one by one, each the farthest from those before it
-    (Gonzalez 1985); every point joins the seed it is nearest to.
+    Corners of one face on which the body can rest should be in different groups, and the nearer
+    to each other the less so: the carriers of a pig that slides are all found anew in every
+    step. A greedy colouring of that graph (Brelaz 1979), each corner taking the group where it
+    is least in conflict.
     """
-    start = int(np.argmax((points**2).sum(axis=1)))
-    seeds = [start]
-    distances = ((points - points[start]) ** 2).sum(axis=1)
-    owner = np.zeros(len(points), dtype=np.int64)
-    while len(seeds) < LEAN_GROUPS and distances.max() > 0.0:
-        seed = int(np.argmax(distances))
-        new = ((points - points[seed]) ** 2).sum(axis=1)
-        owner[new < distances] = len(seeds)
-        distances = np.minimum(distances, new)
-        seeds.append(seed)
-    return tuple(points[owner == number] for number in range(len(seeds)))
+    number = len(points)
+    apart = ((points[:, None] - points[None]) ** 2).sum(axis=2)
+    conflict = np.zeros((number, number))
+    for corners in _resting_faces(points):
+        conflict[np.ix_(corners, corners)] += apart[np.ix_(corners, corners)]
+    groups = min(LEAN_GROUPS, number)
+    load = np.zeros((number, groups))  # of each corner, its conflicts with each group
+    sizes = np.zeros(groups)
+    owner = np.full(number, -1)
+    total = conflict.sum(axis=1)
+    for _ in range(number):
+        # The corner with most conflicts so far, then the one with most in all.
+        urgent = np.where(owner < 0, load.sum(axis=1) + 1e-9 * total, -1.0)
+        corner = int(np.argmax(urgent))
+        best = int(np.lexsort((sizes, load[corner]))[0])
+        owner[corner] = best
+        sizes[best] += 1
+        load[:, best] += conflict[:, corner]
+    return tuple(points[owner == group] for group in range(groups) if np.any(owner == group))
+
+
+def _resting_faces(points: FloatArray) -> list[NDArray[np.intp]]:
+    """The corners of each face of a hull that the centre of mass (the origin) stands over."""
+    hull = ConvexHull(points)
+    radius = float(np.sqrt((points**2).sum(axis=1).max()))
+    faces, seen = [], []
+    for normal, offset in zip(hull.equations[:, :3], hull.equations[:, 3], strict=True):
+        if any(float(normal @ other) > 1.0 - _FLAT for other in seen):
+            continue
+        seen.append(normal)
+        corners = np.flatnonzero(np.abs(points @ normal + offset) <= _FLAT * radius)
+        first = np.cross(normal, np.eye(3)[int(np.argmin(np.abs(normal)))])
+        flat = points[corners] @ np.stack([first, np.cross(normal, first)]).T
+        if inside_margin(np.zeros(2), flat) > 0.0:
+            faces.append(corners)
+    return faces
 
 
 def _principal(inertia: FloatArray) -> tuple[FloatArray, FloatArray]:
