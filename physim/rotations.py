@@ -40,7 +40,7 @@ def normalized(q: FloatArray) -> FloatArray:
 
 def matrix(q: FloatArray) -> FloatArray:
     """(3, 3) rotation matrix of a unit quaternion: columns are the turned axes."""
-    x, y, z, w = (float(c) for c in q)
+    x, y, z, w = q.tolist()
     return np.array(
         [
             [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],

@@ -177,9 +177,15 @@ class PigModel:
         return np.concatenate([part.vertices_m for part in self.parts])
 
     @cached_property
-    def part_starts(self) -> list[int]:
-        """Per part, the index of its first vertex in `vertices_m`."""
-        return np.cumsum([0, *(len(part.vertices_m) for part in self.parts)])[:-1].tolist()
+    def columns_m(self) -> FloatArray:
+        """(3, n) the same vertices, each coordinate in one piece."""
+        return np.ascontiguousarray(self.vertices_m.T)
+
+    @cached_property
+    def part_starts(self) -> NDArray[np.intp]:
+        """(parts,) index of each part's first vertex in `vertices_m`."""
+        ends = np.cumsum([len(part.vertices_m) for part in self.parts])
+        return np.concatenate([[0], ends[:-1]])
 
     @cached_property
     def radius_m(self) -> float:

@@ -28,13 +28,11 @@ def world_parts(model: PigModel, state: RigidState) -> list[FloatArray]:
 
 def heights_m(model: PigModel, state: RigidState) -> list[float]:
     """Per part, the height of its lowest point above the table [m]."""
-    corners = model.vertices_m
+    corners = model.columns_m
     x, y, z = matrix(state.quat_xyzw)[2].tolist()
-    heights = corners[:, 0] * x + corners[:, 1] * y + corners[:, 2] * z
-    lows: list[float] = (
-        np.minimum.reduceat(heights, model.part_starts) + float(state.position_m[2])
-    ).tolist()
-    return lows
+    heights = corners[0] * x + corners[1] * y + corners[2] * z
+    lows = np.minimum.reduceat(heights, model.part_starts) + float(state.position_m[2])
+    return [float(low) for low in lows]
 
 
 def table_gaps(model: PigModel, state: RigidState) -> dict[str, float]:
@@ -73,18 +71,23 @@ def pig_contacts(
     if _spheres_apart(models, states):
         return (), ()
     first, second = (world_parts(m, s) for m, s in zip(models, states, strict=True))
-    boxes = [(corners.min(axis=0), corners.max(axis=0)) for corners in second]
+    low, high = _boxes(first)
+    other_low, other_high = _boxes(second)
+    near = (low[:, None] - TOUCH_GAP_M <= other_high) & (high[:, None] + TOUCH_GAP_M >= other_low)
     of_first, of_second = [], []
-    for part, corners in zip(models[0].parts, first, strict=True):
-        low, high = corners.min(axis=0) - TOUCH_GAP_M, corners.max(axis=0) + TOUCH_GAP_M
-        for other, others, box in zip(models[1].parts, second, boxes, strict=True):
-            if np.any(box[0] > high) or np.any(box[1] < low):
-                continue
-            gap, place = separation(corners, others)
-            if gap < TOUCH_GAP_M:
-                of_first.append(Contact(part.label, names[1], other.label, gap, place))
-                of_second.append(Contact(other.label, names[0], part.label, gap, place))
+    for one, two in np.argwhere(near.all(axis=2)):
+        gap, place = separation(first[one], second[two])
+        if gap < TOUCH_GAP_M:
+            part, other = models[0].parts[one].label, models[1].parts[two].label
+            of_first.append(Contact(part, names[1], other, gap, place))
+            of_second.append(Contact(other, names[0], part, gap, place))
     return tuple(of_first), tuple(of_second)
+
+
+def _boxes(parts: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
+    """(n, 3) least and greatest coordinates of each part."""
+    lows = np.array([corners.min(axis=0) for corners in parts])
+    return lows, np.array([corners.max(axis=0) for corners in parts])
 
 
 def _spheres_apart(

@@ -34,9 +34,9 @@ class TossModel(Protocol):
 
 def lowest_m(pig: PigModel, quat_xyzw: FloatArray) -> float:
     """Height of the centre of mass above the pig's lowest point when so turned [m]."""
-    corners = pig.vertices_m
+    corners = pig.columns_m
     x, y, z = matrix(quat_xyzw)[2].tolist()
-    return -float((corners[:, 0] * x + corners[:, 1] * y + corners[:, 2] * z).min())
+    return -float((corners[0] * x + corners[1] * y + corners[2] * z).min())
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from physim.world.bullet_solo import SoloClient
 from physim.world.flight import Flight
 
 # A flight that lasts at least so long is computed; shorter ones cost less to step.
-LEAST_FLIGHT_S = 0.035
+LEAST_FLIGHT_S = 0.02
 # As long as the speed suffices for such a flight, the pig is looked at so often.
 LEAST_SPRING_M = GRAVITY_M_S2 * LEAST_FLIGHT_S**2 / 8.0
 SHORT_TICKS = 16
