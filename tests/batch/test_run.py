@@ -87,8 +87,8 @@ def test_running_again_makes_only_what_is_missing(plain: Path, tmp_path: Path) -
     folder = tmp_path / "d"
     plan = FakePlan(n=400, chunk_size=20)
     run_batch(plan, folder, workers=1)
-    (folder / "rolls" / "part-00000060.parquet").unlink()
-    (folder / "rolls" / "part-00000380.parquet").unlink()
+    (folder / "rolls" / "part-000000000060.parquet").unlink()
+    (folder / "rolls" / "part-000000000380.parquet").unlink()
     seen: list[tuple[int, int]] = []
     result = run_batch(plan, folder, workers=1, progress=lambda *at: seen.append(at))
     assert (result.new_rolls, seen[0], seen[-1]) == (40, (360, 400), (400, 400))
@@ -155,7 +155,7 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(
     kept = files_in(folder)
     assert len(kept) < 20 and kept.items() <= files_in(plain).items()
     _wait(lambda: not _group_alive(run.pid))  # the workers leave with their parent
-    (folder / "rolls" / ".part-00000999.parquet.unfinished").touch()
+    (folder / "rolls" / ".part-000000000999.parquet.unfinished").touch()
     run_batch(FakePlan(n=400, chunk_size=20), folder, workers=1)
     assert files_in(folder) == files_in(plain)
     assert not list(folder.rglob(".*.unfinished"))

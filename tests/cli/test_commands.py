@@ -167,7 +167,7 @@ def test_a_batch_and_its_statistics(tmp_path: Path) -> None:
     assert {name: cell["count"] for name, cell in stats["outcomes"].items()} == {
         outcome.value: count for outcome, count in outcomes.items()
     }
-    (folder / "rolls" / "part-00000005.parquet").unlink()
+    (folder / "rolls" / "part-000000000005.parquet").unlink()
     partial = physim("stats", folder)
     assert "holds 7 of 12 rolls" in partial.stderr and partial.returncode == 0
     assert (
