@@ -6,10 +6,11 @@ one simulator and makes one roll at a time, so it is started with `--nthreads 1`
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Iterator
-from concurrent.futures import CancelledError, Executor
+from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ _ANSWER_S = 20.0  # of a busy scheduler
 _NO_WORKER_S = 60.0  # clusters that grow with their tasks need a while
 _COUNT_S = 1.0  # between two counts of the workers
 _LOGGERS = ("distributed", "distributed.client", "distributed.scheduler", "distributed.nanny")
+_SILENT = logging.CRITICAL + 1
 _KEPT = "finished parts are kept: run the same command again to go on"
 
 
@@ -55,19 +57,43 @@ def open_cluster(address: str | None, workers: int) -> Iterator[ClusterWorkers]:
                     LocalCluster(
                         n_workers=workers,
                         threads_per_worker=1,
-                        dashboard_address=None,
-                        silence_logs=False,
+                        dashboard_address="127.0.0.1:0",
+                        silence_logs=_SILENT,
                     )
                 ).scheduler_address
-        try:
-            client = held.enter_context(Client(address, timeout=_CONNECT_S, set_as_default=False))
-        except (OSError, ValueError, TypeError, ImportError) as error:
-            raise ConfigError(
-                f"{shown_name(address)}: no Dask scheduler answers there ({_short(error)}); start "
-                "one with `dask scheduler`, or give the address that it prints, such as "
-                "tcp://host:8786"
-            ) from error
+        else:
+            _refuse_silent(address)
+        client = held.enter_context(Client(address, timeout=_CONNECT_S, set_as_default=False))
         yield ClusterWorkers(client)
+
+
+def _refuse_silent(address: str) -> None:
+    """Refuses an address at which no scheduler answers.
+
+    Asked before a `Client` is made: one that cannot connect takes long to give up and then prints.
+    """
+    with ThreadPoolExecutor(1) as thread:  # a notebook has a loop in this one already
+        try:
+            kind = thread.submit(asyncio.run, _kind_of(address)).result()
+            reason = f"it is a {kind}" if kind != "Scheduler" else ""
+        except Exception as error:  # whatever a stranger at that port may answer with
+            reason = _short(error)
+    if reason:
+        raise ConfigError(
+            f"{shown_name(address)}: no Dask scheduler answers there ({reason}); start one with "
+            "`dask scheduler`, or give the address that it prints, such as tcp://host:8786"
+        )
+
+
+async def _kind_of(address: str) -> str:
+    """What answers at an address: `Scheduler` or something else."""
+    from distributed.core import rpc
+
+    async def ask() -> str:
+        async with rpc(address, timeout=_CONNECT_S) as there:
+            return str((await there.identity())["type"])
+
+    return await asyncio.wait_for(ask(), _CONNECT_S)
 
 
 class ClusterWorkers:
@@ -168,7 +194,7 @@ def _quiet() -> Iterator[None]:
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     before = [logger.level for logger in loggers]
     for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
+        logger.setLevel(_SILENT)
     try:
         yield
     finally:

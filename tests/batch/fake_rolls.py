@@ -59,6 +59,7 @@ class _FakeRoller:
             os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(plan.wait_s)
         rng = stream(seed, index)
+        rng.random(len(os.environ.get("FAKE_OTHER_BITS", "")))  # as of another machine
         status = Status.UNSETTLED if rng.random() < 0.02 else Status.OK
         touching = rng.random() < 0.1
         pigs = []
