@@ -122,6 +122,7 @@ def test_a_lost_worker_costs_nothing_and_a_new_one_helps(
     assert files_in(folder) == files_in(plain)
 
 
+@pytest.mark.slow
 def test_physics_gives_the_same_bits(cluster: Cluster, tmp_path: Path) -> None:
     plan = BatchPlan(n=8, seed=3, chunk_size=4)
     run_batch(plan, tmp_path / "cluster", dask=cluster.address)
@@ -158,7 +159,12 @@ def test_rolls_that_always_kill_their_worker_end_the_run(tmp_path: Path) -> None
     ("options", "environment", "says"),
     [
         (("--preload", "other_versions"), {}, r"pybullet: \S+ wanted, 0\.0 on the worker"),
-        ((), {"FAKE_OTHER_BITS": "x"}, r"other bits \(black_\w+: \S+ there, \S+ here"),
+        pytest.param(
+            (),
+            {"FAKE_OTHER_BITS": "x"},
+            r"other bits \(black_\w+: \S+ there, \S+ here",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_worker_that_differs_is_refused(
@@ -253,7 +259,9 @@ RUN = (
 )
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "how", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)]
+)
 def test_a_client_that_goes_leaves_the_cluster_idle(
     cluster: Cluster, plain: Path, tmp_path: Path, how: signal.Signals
 ) -> None:
