@@ -174,7 +174,7 @@ class ClusterWorkers:
         try:
             if self._client.status == "running":
                 return self._client.sync(ask, callback_timeout=_ANSWER_S)
-        except (OSError, TimeoutError) as error:
+        except (OSError, TimeoutError, asyncio.TimeoutError) as error:  # two kinds in Python 3.10
             raise _lost() from error
         raise _lost()
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _LEAST_CHUNK = 200  # rolls a file: a few seconds of work
 _MOST_CHUNK = 50_000  # 15 MB while they wait for their chunk
-_FILES = 5_000  # a dataset, about: more take long to list and to open
+_FILES = 1_000  # a dataset, about: each costs two waits for the disk, and opening it later
 _COUNTS_CHUNK = 1_000_000  # rolls a task, at most; nothing waits
 MAX_ROLLS = 10**12
 SETTLE_MODES = ("full", "fast")
