@@ -14,6 +14,7 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
     [
         ("roll_and_score.py", (), ("black:", "pink:", "margin")),
         ("compare_surfaces.py", ("6",), ("laminate", "felt", "interval")),
+        ("many_workers.py", ("40", "5", "0", "8"), ("workers", "counts", "us a roll")),
         ("time_of_a_roll.py", ("3",), ("flight", "contact", "naming", "rolls a second")),
     ],
 )
@@ -30,4 +31,9 @@ def test_example(name: str, arguments: tuple[str, ...], words: tuple[str, ...]) 
 
 def test_no_example_is_left_out() -> None:
     names = {path.name for path in EXAMPLES.glob("*.py")}
-    assert names == {"roll_and_score.py", "compare_surfaces.py", "time_of_a_roll.py"}
+    assert names == {
+        "roll_and_score.py",
+        "compare_surfaces.py",
+        "many_workers.py",
+        "time_of_a_roll.py",
+    }

@@ -58,12 +58,14 @@ class Assembly:
 
     def __init__(self) -> None:
         self._waiting: dict[range, dict[int, pa.Table]] = {}
+        self._missing: dict[range, int] = {}
 
     def put(self, task: range, chunk: range, rows: pa.Table) -> pa.Table | None:
         """Takes a task's rows; returns all rows of the chunk if it is whole with them."""
         waiting = self._waiting.setdefault(chunk, {})
         waiting[task.start] = rows
-        if sum(table.num_rows for table in waiting.values()) < len(chunk):
+        self._missing[chunk] = self._missing.get(chunk, len(chunk)) - len(task)
+        if self._missing[chunk]:
             return None
-        del self._waiting[chunk]
+        del self._waiting[chunk], self._missing[chunk]
         return pa.concat_tables([waiting[first] for first in sorted(waiting)])

@@ -59,6 +59,7 @@ def batch(
     from physim.batch.progress import ProgressLine
 
     line = ProgressLine(sys.stderr)
+    line.begin("loading models and workers ...")
     with clean_stdout() as stdout:
         from physim.batch.plan import BatchPlan
         from physim.batch.run import run_batch
