@@ -19,20 +19,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pyarrow
+
 from physim.batch.kit import Kit
 from physim.batch.plan import BatchPlan
-from physim.batch.rows import counts_of, row_of
 from physim.batch.run import run_on
-from physim.batch.table import encode
-from physim.batch.worker import Done, make_counts, make_rows, make_sample
-
-TASK_S = 4.0  # as on a cluster
+from physim.batch.table import decode
+from physim.batch.worker import Done, close_bench, make_counts, make_rows, make_sample
+from physim.statistics.counts import Counts
 
 
 class SimulatedWorkers(Executor):
     """Workers of `run_on`, and the executor that stands for them."""
 
-    task_s = TASK_S
     ahead = 2
     elsewhere = False
 
@@ -43,12 +42,15 @@ class SimulatedWorkers(Executor):
         self._changed = threading.Condition()
         self._number = self.most_waiting = self.tasks = 0
         self._open = True
-        self._rows: list[Any] = []
+        self._table: Any = None
         self.pretending_s = 0.0  # CPU time that real workers would have spent
         threading.Thread(target=self._hand_in, daemon=True).start()
 
     def count(self) -> int:
         return len(self._free_s)
+
+    def task_s(self) -> float:
+        return max(2.0, self.count() / 50)  # as on a cluster
 
     def executor(self) -> Executor:
         return self
@@ -75,9 +77,8 @@ class SimulatedWorkers(Executor):
             future.set_result(make_sample(kit))
             return future
         began_s = time.thread_time()
-        if not self._rows:  # some real rolls, made once
-            with kit.open() as roller:
-                self._rows = [row_of(roller.roll(kit.seed, index)) for index in range(40)]
+        if self._table is None:  # some real rolls, made once
+            self._table = decode(make_rows(kit, range(40)).content)
         content = self._content(fn, len(args[1]))
         self.pretending_s += time.thread_time() - began_s
         seconds = len(args[1]) * self._roll_s
@@ -92,9 +93,13 @@ class SimulatedWorkers(Executor):
 
     @cache  # noqa: B019 (lives as long as the program)
     def _content(self, fn: Any, rolls: int) -> Any:
-        rows = (self._rows * (rolls // len(self._rows) + 1))[:rolls]
-        assert fn in (make_rows, make_counts)
-        return encode(rows) if fn is make_rows else counts_of(rows)
+        if fn is make_counts:
+            return Counts(rolls=rolls)
+        table = pyarrow.concat_tables([self._table] * (rolls // self._table.num_rows + 1))
+        sink = pyarrow.BufferOutputStream()
+        with pyarrow.ipc.new_stream(sink, table.schema) as stream:
+            stream.write_batch(table[:rolls].combine_chunks().to_batches()[0])
+        return sink.getvalue().to_pybytes()
 
     def _hand_in(self) -> None:
         with self._changed:
@@ -124,6 +129,7 @@ def main(rolls_each: int, roll_s: float, chunk_size: int, counts: list[int]) -> 
                 took_s = time.monotonic() - began[0]
                 cpu_s = time.process_time() - began[1] - crew.pretending_s
                 crew.close()
+                close_bench()
             wanted = workers / roll_s
             print(
                 f"{workers:7}  {'counts' if counts_only else 'rolls ':6} {wanted:13,.0f}"

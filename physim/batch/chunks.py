@@ -16,22 +16,21 @@ class Tasks:
     The first ones are single rolls: something is seen at once, and how long a roll takes.
     """
 
-    def __init__(self, chunks: Iterable[range], rolls: int, task_s: float) -> None:
+    def __init__(self, chunks: Iterable[range], rolls: int) -> None:
         self._chunks = iter(chunks)
         self._chunk = self._rest = range(0)
         self._left = rolls
-        self._task_s = task_s
         self._rolled, self._seconds = 0, 0.0
 
-    def take(self, workers: int) -> tuple[range, range] | None:
-        """The next task and its chunk; None after the last one."""
+    def take(self, workers: int, task_s: float) -> tuple[range, range] | None:
+        """The next task, of about so many seconds, and its chunk; None after the last one."""
         if not self._rest:
             following = next(self._chunks, None)
             if following is None:
                 return None
             self._chunk = self._rest = following
         first = self._rest.start
-        task = range(first, min(first + self._size(workers), self._rest.stop))
+        task = range(first, min(first + self._size(workers, task_s), self._rest.stop))
         self._rest = range(task.stop, self._rest.stop)
         self._left -= len(task)
         return task, self._chunk
@@ -41,12 +40,12 @@ class Tasks:
         self._rolled += rolls
         self._seconds += seconds
 
-    def _size(self, workers: int) -> int:
+    def _size(self, workers: int, task_s: float) -> int:
         if not self._rolled:
             return 1
         in_time = _MOST_ROLLS
         if self._seconds > 0:
-            in_time = min(in_time, int(self._task_s * self._rolled / self._seconds))
+            in_time = min(in_time, int(task_s * self._rolled / self._seconds))
         return max(1, min(in_time, -(-self._left // (_SHARE * workers))))
 
 

@@ -22,7 +22,8 @@ from physim.errors import ConfigError, PhysimError, WorkerError
 if TYPE_CHECKING:
     from distributed import Client
 
-_TASK_S = 4.0  # a thousand workers then ask the scheduler for some hundred tasks a second
+_LEAST_TASK_S = 2.0
+_TASKS_A_SECOND = 50  # of all workers: a task costs the scheduler 5 ms (docs/scale.md)
 _CONNECT_S = 5.0  # to the scheduler
 _ANSWER_S = 20.0  # of a busy scheduler
 _NO_WORKER_S = 60.0  # clusters that grow with their tasks need a while
@@ -99,7 +100,6 @@ async def _kind_of(address: str) -> str:
 class ClusterWorkers:
     """The workers of one scheduler, however many there are at the moment."""
 
-    task_s = _TASK_S
     ahead = 2
     elsewhere = True
 
@@ -117,6 +117,9 @@ class ClusterWorkers:
                 self._seen_s = now
             self._count, self._counted_s = max(1, there), now
         return self._count
+
+    def task_s(self) -> float:
+        return max(_LEAST_TASK_S, self.count() / _TASKS_A_SECOND)
 
     def executor(self) -> Executor:
         return self._executor

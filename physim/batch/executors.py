@@ -22,17 +22,19 @@ class Workers(Protocol):
     """Workers behind the interface of `concurrent.futures`.
 
     Attributes:
-        task_s: how long a task should take [s].
         ahead: tasks a worker that are handed out at a time: one at work, the others waiting.
         elsewhere: whether they may be of other machines, so that their bits must be compared.
     """
 
-    task_s: float
     ahead: int
     elsewhere: bool
 
     def count(self) -> int:
         """How many there are now; at least 1."""
+        ...
+
+    def task_s(self) -> float:
+        """How long a task should take [s]."""
         ...
 
     def executor(self) -> Executor:
@@ -88,7 +90,6 @@ class LocalWorkers:
         early: modules that they load at once, while this process is still reading models.
     """
 
-    task_s = _TASK_S
     elsewhere = False
 
     def __init__(self, workers: int, early: tuple[str, ...] = ()) -> None:
@@ -101,6 +102,9 @@ class LocalWorkers:
 
     def count(self) -> int:
         return self._workers
+
+    def task_s(self) -> float:
+        return _TASK_S
 
     def executor(self) -> Executor:
         return self._executor

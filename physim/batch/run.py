@@ -131,10 +131,11 @@ def run_on(
             progress(done, plan.n)
         if workers.elsewhere and done < plan.n:
             kit = replace(kit, check_row=sample().row)
-        tasks = Tasks(store.missing(), plan.n - done, workers.task_s)
+        tasks = Tasks(store.missing(), plan.n - done)
         rows = None if counts_only else Assembly()
         results = Crew(workers, kit).results(
-            make_rows if rows is not None else make_counts, lambda: tasks.take(workers.count())
+            make_counts if rows is None else make_rows,
+            lambda: tasks.take(workers.count(), workers.task_s()),
         )
         held.enter_context(closing(results))
         for (task, chunk), made in results:

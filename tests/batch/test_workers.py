@@ -25,8 +25,8 @@ from physim.values import Roll
 def handed_out(n: int, chunk: int, seconds: float, workers: int = 2) -> list[range]:
     """All tasks where a roll takes so long and tasks are to take a second."""
     chunks = (range(first, min(first + chunk, n)) for first in range(0, n, chunk))
-    tasks, found = Tasks(chunks, n, task_s=1.0), []
-    while (taken := tasks.take(workers)) is not None:
+    tasks, found = Tasks(chunks, n), []
+    while (taken := tasks.take(workers, 1.0)) is not None:
         task, whole = taken
         assert whole.start <= task.start < task.stop <= whole.stop
         found.append(task)
