@@ -133,6 +133,7 @@ def batch(
     settle: str = "full",
     chunk_size: int | None = None,
     counts_only: bool = False,
+    dask: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> BatchResult:
     """The rolls 0 to n - 1 of a seed; the result does not depend on `workers`.
@@ -153,6 +154,7 @@ def batch(
         settle: `full` or `fast`.
         chunk_size: rolls a file.
         counts_only: keeps counts in the folder in place of rolls.
+        dask: address of a Dask scheduler whose workers make the rolls, or `local`.
         progress: called with the rolls done and all rolls.
 
     Returns:
@@ -177,7 +179,9 @@ def batch(
         settle=settle,
         chunk_size=chunk_size,
     )
-    return run_batch(plan, out, workers=workers, counts_only=counts_only, progress=progress)
+    return run_batch(
+        plan, out, workers=workers, dask=dask, counts_only=counts_only, progress=progress
+    )
 
 
 def __getattr__(name: str) -> Any:

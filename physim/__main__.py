@@ -1,5 +1,6 @@
 """`python -m physim`: the command line."""
 
-from physim.cli.main import main
+from physim.cli.start import main
 
-main()
+if __name__ == "__main__":  # worker processes of other libraries may import it under another name
+    main()

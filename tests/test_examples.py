@@ -15,6 +15,7 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
         ("roll_and_score.py", (), ("black:", "pink:", "margin")),
         ("compare_surfaces.py", ("6",), ("laminate", "felt", "interval")),
         ("cost_of_rolls.py", ("2",), ("workers", "corners", "335", "1536")),
+        ("many_workers.py", ("40", "5", "0", "8"), ("workers", "counts", "us a roll")),
         ("time_of_a_roll.py", ("3",), ("flight", "contact", "naming", "rolls a second")),
     ],
 )
@@ -35,5 +36,6 @@ def test_no_example_is_left_out() -> None:
         "roll_and_score.py",
         "compare_surfaces.py",
         "cost_of_rolls.py",
+        "many_workers.py",
         "time_of_a_roll.py",
     }

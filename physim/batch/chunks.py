@@ -2,38 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from physim.batch.rows import Row
+import pyarrow as pa
+
+_SHARE = 4  # tasks a worker that the rest is cut into, at least, so that all end together
+_MOST_ROLLS = 1_000_000  # a task, however fast the rolls
+
+
+class Tasks:
+    """Cuts chunks into tasks that take a while each, whatever a roll takes.
+
+    The first ones are single rolls: something is seen at once, and how long a roll takes.
+    """
+
+    def __init__(self, chunks: Iterable[range], rolls: int) -> None:
+        self._chunks = iter(chunks)
+        self._chunk = self._rest = range(0)
+        self._left = rolls
+        self._rolled, self._seconds = 0, 0.0
+
+    def take(self, workers: int, task_s: float) -> tuple[range, range] | None:
+        """The next task, of about so many seconds, and its chunk; None after the last one."""
+        if not self._rest:
+            following = next(self._chunks, None)
+            if following is None:
+                return None
+            self._chunk = self._rest = following
+        first = self._rest.start
+        task = range(first, min(first + self._size(workers, task_s), self._rest.stop))
+        self._rest = range(task.stop, self._rest.stop)
+        self._left -= len(task)
+        return task, self._chunk
+
+    def took(self, rolls: int, seconds: float) -> None:
+        """Learns how long rolls take."""
+        self._rolled += rolls
+        self._seconds += seconds
+
+    def _size(self, workers: int, task_s: float) -> int:
+        if not self._rolled:
+            return 1
+        in_time = _MOST_ROLLS
+        if self._seconds > 0:
+            in_time = min(in_time, int(task_s * self._rolled / self._seconds))
+        return max(1, min(in_time, -(-self._left // (_SHARE * workers))))
 
 
 class Assembly:
-    """Cuts chunks into tasks, and puts the tasks' rows together again.
+    """Puts the rows of tasks together again, until a chunk is whole.
 
-    Rows wait here until their chunk is whole, so a file is always a whole chunk, however many
-    workers share it.
+    So a file is always a whole chunk, however many workers share it.
     """
 
-    def __init__(self, chunks: Iterable[range], task_rolls: int) -> None:
-        self._chunks = chunks
-        self._task_rolls = task_rolls
-        self._chunk_of: dict[int, range] = {}  # by first index of the task
-        self._rows: dict[range, dict[int, list[Row]]] = {}
+    def __init__(self) -> None:
+        self._waiting: dict[range, dict[int, pa.Table]] = {}
+        self._missing: dict[range, int] = {}
 
-    def tasks(self) -> Iterator[range]:
-        """The tasks in the order of the indices."""
-        for chunk in self._chunks:
-            self._rows[chunk] = {}
-            for first in range(chunk.start, chunk.stop, self._task_rolls):
-                self._chunk_of[first] = chunk
-                yield range(first, min(first + self._task_rolls, chunk.stop))
-
-    def put(self, task: range, rows: list[Row]) -> tuple[range, list[Row]] | None:
-        """Takes a task's rows; returns the chunk and its rows if it is whole with them."""
-        chunk = self._chunk_of.pop(task.start)
-        waiting = self._rows[chunk]
+    def put(self, task: range, chunk: range, rows: pa.Table) -> pa.Table | None:
+        """Takes a task's rows; returns all rows of the chunk if it is whole with them."""
+        waiting = self._waiting.setdefault(chunk, {})
         waiting[task.start] = rows
-        if sum(map(len, waiting.values())) < len(chunk):
+        self._missing[chunk] = self._missing.get(chunk, len(chunk)) - len(task)
+        if self._missing[chunk]:
             return None
-        del self._rows[chunk]
-        return chunk, [row for first in sorted(waiting) for row in waiting[first]]
+        del self._waiting[chunk], self._missing[chunk]
+        return pa.concat_tables([waiting[first] for first in sorted(waiting)])

@@ -1,4 +1,4 @@
-"""Where tasks run: in this process, or in worker processes started afresh (`spawn`)."""
+"""Where tasks run on one machine: in this process, or in processes started afresh (`spawn`)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,60 @@ from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
-from physim.batch.worker import close_bench, start_worker
+from physim.batch.kit import Kit
+from physim.batch.worker import close_bench, import_early, start_worker
+
+_TASK_S = 0.5  # long against handing it out, short against a Ctrl-C
+
+
+class Workers(Protocol):
+    """Workers behind the interface of `concurrent.futures`.
+
+    Attributes:
+        ahead: tasks a worker that are handed out at a time: one at work, the others waiting.
+        elsewhere: whether they may be of other machines, so that their bits must be compared.
+    """
+
+    ahead: int
+    elsewhere: bool
+
+    def count(self) -> int:
+        """How many there are now; at least 1."""
+        ...
+
+    def task_s(self) -> float:
+        """How long a task should take [s]."""
+        ...
+
+    def executor(self) -> Executor:
+        """Takes the tasks; another one after `renew`."""
+        ...
+
+    def send(self, kit: Kit) -> Any:
+        """What stands for the kit in the arguments of a task."""
+        ...
+
+    def renew(self) -> None:
+        """Replaces an executor that broke."""
+        ...
+
+    def check(self) -> None:
+        """Called while nothing comes back.
+
+        Raises:
+            WorkerError: nothing ever will.
+        """
+        ...
+
+    def error(self, error: BaseException) -> BaseException:
+        """What a failed task is to be told as."""
+        ...
+
+    def close(self) -> None:
+        """Ends them; tasks that wait are dropped."""
+        ...
 
 
 class InProcess(Executor):
@@ -31,6 +82,55 @@ class InProcess(Executor):
         close_bench()
 
 
+class LocalWorkers:
+    """Processes of this machine, or this process alone.
+
+    Args:
+        workers: how many.
+        early: modules that they load at once, while this process is still reading models.
+    """
+
+    elsewhere = False
+
+    def __init__(self, workers: int, early: tuple[str, ...] = ()) -> None:
+        self.ahead = 1 if workers == 1 else 2
+        self._workers = workers
+        self._executor = self._open()
+        if workers > 1:
+            for _ in range(workers):
+                self._executor.submit(import_early, early)
+
+    def count(self) -> int:
+        return self._workers
+
+    def task_s(self) -> float:
+        return _TASK_S
+
+    def executor(self) -> Executor:
+        return self._executor
+
+    def send(self, kit: Kit) -> Kit:
+        return kit
+
+    def renew(self) -> None:
+        self.close()
+        self._executor = self._open()
+
+    def check(self) -> None:
+        """A process that ends breaks the executor, which tells by itself."""
+
+    def error(self, error: BaseException) -> BaseException:
+        return error
+
+    def close(self) -> None:
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+    def _open(self) -> Executor:
+        if self._workers == 1:
+            return InProcess()
+        return ProcessPoolExecutor(self._workers, mp_context=_Context(), initializer=start_worker)
+
+
 class _Worker(SpawnProcess):
     """A process that does not run the user's script again.
 
@@ -40,7 +140,7 @@ class _Worker(SpawnProcess):
     """
 
     def start(self) -> None:
-        with _another_main(), _no_interrupt():
+        with another_main(), _no_interrupt():
             super().start()
 
 
@@ -48,15 +148,9 @@ class _Context(SpawnContext):
     Process = _Worker
 
 
-def open_executor(workers: int) -> Executor:
-    """An executor with that many workers."""
-    if workers == 1:
-        return InProcess()
-    return ProcessPoolExecutor(workers, mp_context=_Context(), initializer=start_worker)
-
-
 @contextmanager
-def _another_main() -> Iterator[None]:
+def another_main() -> Iterator[None]:
+    """Meanwhile the main module is an empty one."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import platform
 from dataclasses import asdict, dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +11,16 @@ from physim import __version__
 from physim.arguments import shown
 from physim.batch.configuration import differences, sha256
 from physim.batch.files import write_whole
+from physim.batch.kit import Sample
 from physim.batch.manifest_check import COUNTS, ROLLS, problem
-from physim.batch.plan import DEFAULT_CHUNK_SIZE, BatchPlan
-from physim.batch.rows import COLUMNS, Row, named
+from physim.batch.plan import BatchPlan, default_chunk_size
+from physim.batch.rows import COLUMNS, named
 from physim.errors import DatasetError
 
 __all__ = ["COUNTS", "ROLLS", "Manifest", "read_manifest"]
 
 NAME = "manifest.json"
 FORMAT = 2
-_CPU_INFO = Path("/proc/cpuinfo")
-_LIBRARIES = ("pybullet", "numpy", "scipy", "trimesh")
 
 Json = dict[str, Any]
 
@@ -37,13 +34,13 @@ class Manifest:
         kind: `rolls` (Parquet parts) or `counts` (counts only).
         n: rolls asked for; fewer may be there yet.
         seed: of all rolls.
-        chunk_size: rolls a part.
+        chunk_size: rolls a part; of counts, the most rolls a task.
         names: what was asked for by name; for readers, not compared.
         configuration: every parameter that the rolls depend on.
         configuration_sha256: its hash; parts carry it too.
         columns: name to type.
-        platform: of the machine that began the dataset.
-        versions: of physim and of the libraries that could change a roll.
+        platform: of the machine that made the check roll.
+        versions: of physim and of the libraries that could change a roll, there.
         check_roll: roll 0, to the last bit.
     """
 
@@ -61,21 +58,21 @@ class Manifest:
     check_roll: Json
 
     @classmethod
-    def of(cls, plan: BatchPlan, configuration: Json, kind: str, check_roll: Row) -> Manifest:
-        """The manifest of a dataset that begins here and now."""
+    def of(cls, plan: BatchPlan, configuration: Json, kind: str, sample: Sample) -> Manifest:
+        """The manifest of a dataset that begins now, on the machine of the sample."""
         return cls(
             format=FORMAT,
             kind=kind,
             n=plan.n,
             seed=plan.seed,
-            chunk_size=plan.chunk_size or DEFAULT_CHUNK_SIZE,
+            chunk_size=plan.chunk_size or default_chunk_size(plan.n, kind == COUNTS),
             names=plan.names(),
             configuration=configuration,
             configuration_sha256=sha256(configuration),
             columns=COLUMNS if kind == ROLLS else {},
-            platform=this_platform(),
-            versions=these_versions(),
-            check_roll=named(check_roll),
+            platform=sample.platform,
+            versions=sample.versions,
+            check_roll=named(sample.row),
         )
 
     @property
@@ -105,17 +102,17 @@ class Manifest:
                 " choose another folder, or the options that it was made with"
             )
 
-    def check_bits(self, check_roll: Row, folder: Path) -> None:
+    def check_bits(self, sample: Sample, folder: Path) -> None:
         """Refuses to go on where the same roll comes out otherwise.
 
         Raises:
             DatasetError: names the columns and what differs between the machines.
         """
-        unlike = differences(self.check_roll, named(check_roll))
+        unlike = differences(self.check_roll, named(sample.row))
         if not unlike:
             return
-        machines = differences(self.platform, this_platform())
-        machines += differences(self.versions, these_versions())
+        machines = differences(self.platform, sample.platform)
+        machines += differences(self.versions, sample.versions)
         raise DatasetError(
             f"{folder}: roll 0 comes out with other bits here ({'; '.join(unlike[:3])}"
             f"{' ...' if len(unlike) > 3 else ''}), so its rolls cannot be continued; "
@@ -160,37 +157,3 @@ def _damaged(path: Path, why: str) -> DatasetError:
         f"{path}: the manifest is damaged: {why}; restore it from a copy, or begin another folder "
         "(the parts in this one may still be good)"
     )
-
-
-def this_platform() -> dict[str, str]:
-    """What could change the bits of a roll, besides the libraries."""
-    return {
-        "machine": platform.machine(),
-        "system": platform.system(),
-        "python": platform.python_version(),
-        "libc": " ".join(platform.libc_ver()).strip(),
-        "processor": _processor(),
-    }
-
-
-def _processor() -> str:
-    """The model of the processor: libraries choose their code by it."""
-    try:
-        for line in _CPU_INFO.read_text(encoding="utf-8", errors="replace").splitlines():
-            key, _, model = line.partition(":")
-            if key.strip() == "model name":
-                return model.strip()
-    except OSError:  # no Linux
-        pass
-    return platform.processor()
-
-
-def these_versions() -> dict[str, str]:
-    """Versions of physim and of the libraries that could change a roll."""
-    versions = {"physim": __version__}
-    for library in _LIBRARIES:
-        try:
-            versions[library] = metadata.version(library)
-        except metadata.PackageNotFoundError:
-            versions[library] = "(not installed)"
-    return versions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from physim import arguments
 from physim.errors import ConfigError
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from physim.roll import Setup
     from physim.world.settings import EngineSettings
 
-DEFAULT_CHUNK_SIZE = 200  # rolls a file: a few seconds of work, and few files for a million rolls
+_LEAST_CHUNK = 200  # rolls a file: a few seconds of work
+_MOST_CHUNK = 50_000  # 15 MB while they wait for their chunk
+_FILES = 1_000  # a dataset, about: each costs two waits for the disk, and opening it later
+_COUNTS_CHUNK = 1_000_000  # rolls a task, at most; nothing waits
 MAX_ROLLS = 10**12
 SETTLE_MODES = ("full", "fast")
 _CALL_S = 1 / 128  # simulated time between two looks at the pigs, whatever the time step
@@ -32,9 +35,30 @@ class Roller(Protocol):
         ...
 
 
+class RollSource(Protocol):
+    """What a plan comes to: plain values that can be pickled and opened on any machine."""
+
+    def open(self) -> AbstractContextManager[Roller]:
+        """A simulator of its own."""
+        ...
+
+
+@dataclass(frozen=True)
+class SetupSource:
+    """The rolls of one setup."""
+
+    setup: Setup
+
+    def open(self) -> AbstractContextManager[Roller]:
+        """A simulator of its own."""
+        from physim.roll import Simulator
+
+        return Simulator(self.setup)
+
+
 @dataclass(frozen=True)
 class BatchPlan:
-    """A batch by name. Picklable: worker processes open it for themselves.
+    """A batch by name.
 
     NumPy's numbers and paths are taken, and kept as Python's own numbers and texts.
 
@@ -49,8 +73,10 @@ class BatchPlan:
         time_step_s: of the engine, 1/256 s halved some times; None for the default.
         settle: `full` simulates until the pigs are still, `fast` until the outcome is certain.
         chunk_size: rolls a file; the results do not depend on it. None for the folder's own, or
-            the default.
+            what suits `n`.
     """
+
+    modules: ClassVar[tuple[str, ...]] = ("physim.batch.table", "physim.roll")  # workers need them
 
     n: int
     seed: int = 0
@@ -118,11 +144,23 @@ class BatchPlan:
 
         return resolve(self.seed, self.settle, self.setup())
 
+    def source(self) -> RollSource:
+        """What workers are sent; raises as `setup`."""
+        return SetupSource(self.setup())
+
     def open(self) -> AbstractContextManager[Roller]:
         """A simulator of its own."""
-        from physim.roll import Simulator
+        return self.source().open()
 
-        return Simulator(self.setup())
+
+def default_chunk_size(n: int, counts_only: bool = False) -> int:
+    """Rolls a file: 200, or more where that would make too many files."""
+    if counts_only:
+        return _COUNTS_CHUNK
+    for size in (_LEAST_CHUNK, 1_000, 5_000, 10_000):
+        if n <= size * _FILES:
+            return size
+    return _MOST_CHUNK
 
 
 def engine_settings(time_step_s: float | None) -> EngineSettings:

@@ -7,6 +7,7 @@ from typing import TextIO
 
 _TERMINAL_S = 0.2
 _LOG_S = 10.0
+_ENOUGH = 20  # new rolls, before a rate means anything
 
 
 class ProgressLine:
@@ -20,7 +21,13 @@ class ProgressLine:
         self._terminal = stream is not None and stream.isatty()
         self._began_s = self._shown_s = 0.0
         self._first: int | None = None
+        self._told = False  # whether a first result was shown
         self._width = 0
+
+    def begin(self, text: str) -> None:
+        """Says on a terminal what goes on until the first roll is there."""
+        if self._terminal:
+            self._write(text)
 
     def __call__(self, done: int, total: int) -> None:
         now = time.monotonic()
@@ -29,13 +36,17 @@ class ProgressLine:
             if done and done < total:
                 self._write(f"{done:,} of {total:,} rolls were there already")
             return
-        wait_s = _TERMINAL_S if self._terminal else _LOG_S
+        wait_s = (_TERMINAL_S if self._terminal else _LOG_S) if self._told else 0.0
+        self._told = True
         if now - self._shown_s < wait_s and done < total:
             return
         self._shown_s = now
-        rate = (done - self._first) / max(now - self._began_s, 1e-9)
-        left = f"{_clock((total - done) / rate)} left" if rate > 0 else ""
-        self._write(f"{done:,} of {total:,} rolls, {rate:,.1f}/s, {left}")
+        new = done - self._first
+        text = f"{done:,} of {total:,} rolls"
+        if new >= _ENOUGH or done >= total:
+            rate = new / max(now - self._began_s, 1e-9)
+            text += f", {rate:,.1f}/s, {_clock((total - done) / rate) if rate else '?'} left"
+        self._write(text)
 
     def close(self) -> None:
         """Ends the line that was rewritten."""

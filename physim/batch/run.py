@@ -5,24 +5,28 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from pathlib import Path
 
 from physim import arguments
-from physim.batch.chunks import Assembly
+from physim.batch.chunks import Assembly, Tasks
 from physim.batch.crew import Crew
+from physim.batch.executors import LocalWorkers, Workers
 from physim.batch.files import only_writer
+from physim.batch.kit import Kit, Sample
 from physim.batch.manifest import Json
-from physim.batch.plan import DEFAULT_CHUNK_SIZE, BatchPlan
+from physim.batch.plan import BatchPlan, default_chunk_size
+from physim.batch.platforms import these_versions
 from physim.batch.store import Store, open_store, refuse_foreign
+from physim.batch.table import decode
 from physim.batch.tally import Tally
+from physim.batch.worker import make_counts, make_rows
 from physim.errors import ConfigError
 from physim.statistics.counts import Counts
 
 MAX_WORKERS = 1024
-_TASK_ROLLS = 20  # half a second of work: long against handing it out, short against a Ctrl-C
-_TASKS_A_WORKER = 4  # at least, where there are few rolls
+LOCAL = "local"
 
 Progress = Callable[[int, int], None]
 
@@ -57,6 +61,7 @@ def run_batch(
     out: Path | str | None = None,
     *,
     workers: int | None = None,
+    dask: str | None = None,
     counts_only: bool = False,
     progress: Progress | None = None,
 ) -> BatchResult:
@@ -66,50 +71,95 @@ def run_batch(
         plan: what to roll.
         out: the dataset folder, made if need be; None keeps counts in memory alone.
         workers: processes; None for one a core. The result does not depend on it.
+        dask: address of a Dask scheduler whose workers make the rolls, such as
+            `tcp://host:8786`, or `local` for a cluster of its own, of `workers` processes.
         counts_only: keeps `counts.json` in the folder in place of the rolls.
         progress: called with the rolls done and all rolls, first of all once.
 
     Raises:
-        ConfigError, ModelError: a plan that cannot be used.
+        ConfigError, ModelError: a plan that cannot be used, or no Dask scheduler there.
         DatasetError: the folder holds something else or cannot be written to. Chunks that were
             finished before are kept, likewise on KeyboardInterrupt.
-        WorkerError: worker processes died repeatedly.
+        WorkerError: workers died repeatedly, run other versions or come to other bits.
     """
-    workers = _checked(workers)
+    dask = arguments.optional_text("dask", dask)
+    if dask not in (None, LOCAL) and workers is not None:
+        raise ConfigError(
+            "workers does not go with a Dask scheduler, which has its own; leave it out"
+        )
+    count = _checked(workers)
     out = None if out is None else arguments.path("out", out)
     if progress is not None and not callable(progress):
         raise ConfigError(
             f"progress must be a function of two numbers or None, found {arguments.shown(progress)}"
         )
-    configuration = plan.configuration()
+    if out is not None:
+        refuse_foreign(out)
     with ExitStack() as held:
         if out is not None:
-            refuse_foreign(out)
             held.enter_context(only_writer(out))
-        crew = held.enter_context(Crew(plan, workers))
-        store = _store(plan, configuration, out, counts_only, crew)
+        crew: Workers
+        if dask is None:
+            crew = LocalWorkers(min(count, plan.n), plan.modules)
+        else:
+            from physim.batch.cluster import open_cluster
+
+            crew = held.enter_context(open_cluster(None if dask == LOCAL else dask, count))
+        held.enter_context(closing(crew))
+        return run_on(crew, plan, out, counts_only=counts_only, progress=progress)
+
+
+def run_on(
+    workers: Workers,
+    plan: BatchPlan,
+    out: Path | None,
+    *,
+    counts_only: bool = False,
+    progress: Progress | None = None,
+) -> BatchResult:
+    """As `run_batch`, on these workers; `only_writer` must hold the folder."""
+    configuration = plan.configuration()
+    versions = these_versions() if workers.elsewhere else None
+    kit = Kit.of(plan, versions)
+    counts_only = counts_only or out is None
+    sample = cache(Crew(workers, kit).sample)
+    with ExitStack() as held:
+        store = _store(plan, configuration, out, counts_only, sample)
+        held.enter_context(closing(store))
         before = done = store.done
         if progress:
             progress(done, plan.n)
-        task_rolls = -(-(plan.n - done) // (_TASKS_A_WORKER * workers))
-        assembly = Assembly(store.missing(), max(1, min(_TASK_ROLLS, task_rolls)))
-        results = held.enter_context(closing(crew.results(assembly.tasks())))
-        for task, rows in results:
-            if finished := assembly.put(task, rows):
-                store.add(*finished)
-            done += len(rows)
+        if workers.elsewhere and done < plan.n:
+            kit = replace(kit, check_row=sample().row)
+        tasks = Tasks(store.missing(), plan.n - done)
+        rows = None if counts_only else Assembly()
+        results = Crew(workers, kit).results(
+            make_counts if rows is None else make_rows,
+            lambda: tasks.take(workers.count(), workers.task_s()),
+        )
+        held.enter_context(closing(results))
+        for (task, chunk), made in results:
+            tasks.took(len(task), made.seconds)
+            if rows is None:
+                store.add(task, made.content)
+            elif (table := rows.put(task, chunk, decode(made.content))) is not None:
+                store.add(chunk, table)
+            done += len(task)
             if progress:
                 progress(done, plan.n)
-    tally = store if isinstance(store, Tally) else None
-    return BatchResult(plan.n, plan.n - before, out, tally)
+    return BatchResult(plan.n, plan.n - before, out, store if isinstance(store, Tally) else None)
 
 
 def _store(
-    plan: BatchPlan, configuration: Json, out: Path | None, counts_only: bool, crew: Crew
+    plan: BatchPlan,
+    configuration: Json,
+    out: Path | None,
+    counts_only: bool,
+    sample: Callable[[], Sample],
 ) -> Store:
     if out is None:
-        return Tally(plan.n, plan.chunk_size or DEFAULT_CHUNK_SIZE)
-    return open_store(plan, configuration, out, counts_only, crew.first_roll)
+        return Tally(plan.n, plan.chunk_size or default_chunk_size(plan.n, counts_only))
+    return open_store(plan, configuration, out, counts_only, sample)
 
 
 def _checked(workers: int | None) -> int:

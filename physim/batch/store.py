@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from physim.batch import manifest as manifests
+from physim.batch.kit import Sample
 from physim.batch.manifest import Json, Manifest, read_manifest
 from physim.batch.plan import BatchPlan
-from physim.batch.rows import Row
 from physim.batch.tally import Tally
 from physim.errors import DatasetError
 
@@ -27,8 +27,12 @@ class Store(Protocol):
         """The chunks still to do."""
         ...
 
-    def add(self, chunk: range, rows: list[Row]) -> None:
-        """Keeps one chunk for good."""
+    def add(self, chunk: range, content: Any) -> None:
+        """Keeps one chunk: a table of its rows, or its counts."""
+        ...
+
+    def close(self) -> None:
+        """Writes what is not written yet."""
         ...
 
 
@@ -37,7 +41,7 @@ def open_store(
     configuration: Json,
     folder: Path,
     counts_only: bool,
-    first_roll: Callable[[], Row],
+    sample: Callable[[], Sample],
 ) -> Store:
     """The store of a plan; the folder must be locked.
 
@@ -46,7 +50,7 @@ def open_store(
         configuration: the plan's.
         folder: empty, or with a dataset of the same configuration and no more rolls.
         counts_only: keep counts in place of rolls.
-        first_roll: makes roll 0, to compare its bits before rolls are added.
+        sample: makes roll 0, to compare its bits before rolls are added.
 
     Raises:
         DatasetError: the folder holds something else, or a damaged part.
@@ -54,7 +58,7 @@ def open_store(
     kind = manifests.COUNTS if counts_only else manifests.ROLLS
     if not (folder / manifests.NAME).exists():
         refuse_foreign(folder)
-        manifest = Manifest.of(plan, configuration, kind, first_roll())
+        manifest = Manifest.of(plan, configuration, kind, sample())
         manifest.write(folder)
         return _open(manifest, folder)
     there = read_manifest(folder)
@@ -67,7 +71,7 @@ def open_store(
     manifest = replace(there, n=plan.n)
     store = _open(manifest, folder)
     if store.done < plan.n:
-        manifest.check_bits(first_roll(), folder)
+        manifest.check_bits(sample(), folder)
     if manifest != there:
         manifest.write(folder)
     return store

@@ -1,40 +1,52 @@
 """`--counts-only`: no rolls are kept, only what they add up to, and which were counted.
 
-`counts.json` is written anew with every chunk, so memory and disk stay small.
+`counts.json` is written anew every second, so memory and disk stay small.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from physim.batch.files import write_whole
 from physim.batch.manifest import Manifest
-from physim.batch.rows import Row, counts_of
 from physim.errors import DatasetError
 from physim.statistics.counts import Counts
 from physim.values import Outcome, Pose, Status
 
 NAME = "counts.json"
 _SHA_KEY = "configuration_sha256"
+_WRITE_S = 1.0  # between two writes: each waits for the disk, thousands of tasks a second do not
 
 Json = dict[str, Any]
 Spans = list[tuple[int, int]]
 
 
 class Tally:
-    """Counts of one batch, in memory or, with a folder, in a file too."""
+    """Counts of one batch, in memory or, with a folder, in a file too.
+
+    Tasks are handed out in order, so what was counted is one span up to the first task under way,
+    and at most one more for each task under way: the file stays small however many rolls it counts.
+    """
 
     def __init__(
         self, n: int, chunk_size: int, folder: Path | None = None, sha256: str = ""
     ) -> None:
         self._n, self._step = n, chunk_size
         self._folder, self._sha256 = folder, sha256
-        self.counts, self._done = Counts(), Spans()
+        self._state: tuple[Counts, Spans] = Counts(), Spans()
         if folder is not None and (folder / NAME).exists():
-            self.counts, self._done = _load(folder / NAME, sha256)
+            self._state = _load(folder / NAME, sha256)
+        self._written = self._state
+        self._written_s = -_WRITE_S
+
+    @property
+    def counts(self) -> Counts:
+        """What was counted so far."""
+        return self._state[0]
 
     @property
     def done(self) -> int:
@@ -44,22 +56,31 @@ class Tally:
     def missing(self) -> Iterator[range]:
         """The rolls that were not counted yet, at most a chunk at a time."""
         start = 0
-        for low, high in [*self._done, (self._n, self._n)]:
+        for low, high in [*self._state[1], (self._n, self._n)]:
             for first in range(start, min(low, self._n), self._step):
                 yield range(first, min(first + self._step, low, self._n))
             start = high
 
-    def add(self, chunk: range, rows: Sequence[Row]) -> None:
-        """Counts one chunk."""
-        self.counts += counts_of(rows)
-        self._done = _merged([*self._done, (chunk.start, chunk.stop)])
-        if self._folder is not None:
-            content = {
-                _SHA_KEY: self._sha256,
-                "done": self._done,
-                "counts": counts_to_json(self.counts),
-            }
-            write_whole(self._folder / NAME, (json.dumps(content, indent=1) + "\n").encode())
+    def add(self, chunk: range, counts: Counts) -> None:
+        """Adds the counts of one chunk; the file follows within a second or so."""
+        before, done = self._state
+        # At once, so that an interrupt leaves both or neither.
+        self._state = before + counts, _merged([*done, (chunk.start, chunk.stop)])
+        if time.monotonic() - self._written_s >= _WRITE_S:
+            self.close()
+
+    def close(self) -> None:
+        """Brings the file up to date."""
+        state = self._state
+        if self._folder is None or state is self._written:
+            return
+        content = {
+            _SHA_KEY: self._sha256,
+            "done": state[1],
+            "counts": counts_to_json(state[0]),
+        }
+        write_whole(self._folder / NAME, (json.dumps(content, indent=1) + "\n").encode())
+        self._written, self._written_s = state, time.monotonic()
 
 
 def read_tally(folder: Path, manifest: Manifest) -> Counts:

@@ -1,44 +1,113 @@
-"""What runs in a worker process: rolls of one plan on one simulator that stays open."""
+"""What runs in a worker: rolls of one kit on one simulator that stays open."""
 
 from __future__ import annotations
 
 import os
 import signal
 import threading
+import time
 from contextlib import ExitStack
+from dataclasses import dataclass
 from multiprocessing import connection, parent_process
+from typing import Generic, TypeVar
 
-from physim.batch.plan import BatchPlan, Roller
-from physim.batch.rows import Row, row_of
+from physim.batch.kit import Kit, Sample, sample_of
+from physim.batch.plan import Roller
+from physim.batch.rows import counts_of, row_of
+from physim.statistics.counts import Counts
+
+Content = TypeVar("Content")
+_COUNTED_AT_ONCE = 1000  # rows; bounds the memory of a long task
+
+
+@dataclass(frozen=True)
+class Done(Generic[Content]):
+    """A finished task.
+
+    Attributes:
+        content: its rows as an Arrow stream, or their counts.
+        seconds: what rolling took.
+    """
+
+    content: Content
+    seconds: float
 
 
 class Bench:
-    """The simulator of the plan that was asked for last. Close it when done."""
+    """The simulator of the kit that was asked for last; one roll at a time.
+
+    PyBullet has settings that are global to the process, so rolls of several threads wait for each
+    other. A worker with one thread wastes nothing.
+    """
 
     def __init__(self) -> None:
-        self._plan: BatchPlan | None = None
+        self._key: str | None = None
         self._roller: Roller | None = None
         self._open = ExitStack()
+        self._lock = threading.Lock()
 
-    def rolls(self, plan: BatchPlan, task: range) -> list[Row]:
-        """The rows of these indices."""
-        if self._roller is None or self._plan != plan:
-            self.close()
-            self._roller = self._open.enter_context(plan.open())
-            self._plan = plan
-        return [row_of(self._roller.roll(plan.seed, index)) for index in task]
+    def rows(self, kit: Kit, task: range) -> Done[bytes]:
+        """The rows of these indices as an Arrow stream."""
+        from physim.batch.table import encode
+
+        with self._lock:
+            roller = self._roller_of(kit)
+            began_s = time.perf_counter()
+            rows = [row_of(roller.roll(kit.seed, index)) for index in task]
+            seconds = time.perf_counter() - began_s
+        return Done(encode(rows), seconds)
+
+    def counts(self, kit: Kit, task: range) -> Done[Counts]:
+        """What these indices add up to."""
+        counts = Counts()
+        with self._lock:
+            roller = self._roller_of(kit)
+            began_s = time.perf_counter()
+            for first in range(task.start, task.stop, _COUNTED_AT_ONCE):
+                block = range(first, min(first + _COUNTED_AT_ONCE, task.stop))
+                counts += counts_of([row_of(roller.roll(kit.seed, index)) for index in block])
+            return Done(counts, time.perf_counter() - began_s)
+
+    def sample(self, kit: Kit) -> Sample:
+        """Roll 0."""
+        with self._lock:
+            return sample_of(kit, self._roller_of(kit))
 
     def close(self) -> None:
-        self._roller = self._plan = None
+        """Closes the simulator, if one is open."""
+        with self._lock:
+            self._close()
+
+    def _roller_of(self, kit: Kit) -> Roller:
+        key = f"{kit.key} {kit.check_row} {kit.versions}"
+        if self._roller is None or self._key != key:
+            self._close()
+            self._roller = self._open.enter_context(kit.open())
+            kit.check_bits(self._roller)
+            self._key = key
+        return self._roller
+
+    def _close(self) -> None:
+        self._roller = self._key = None
         self._open.close()
 
 
 _bench = Bench()  # one a process
 
 
-def work(plan: BatchPlan, task: range) -> list[Row]:
-    """The rows of these indices; plain values in and out."""
-    return _bench.rolls(plan, task)
+def make_rows(kit: Kit, task: range) -> Done[bytes]:
+    """As `Bench.rows`."""
+    return _bench.rows(kit, task)
+
+
+def make_counts(kit: Kit, task: range) -> Done[Counts]:
+    """As `Bench.counts`."""
+    return _bench.counts(kit, task)
+
+
+def make_sample(kit: Kit) -> Sample:
+    """As `Bench.sample`."""
+    return _bench.sample(kit)
 
 
 def close_bench() -> None:
@@ -55,6 +124,14 @@ def start_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(2, 1)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def import_early(modules: tuple[str, ...]) -> None:
+    """Loads what rolls will need, while the parent is still reading the models."""
+    from importlib import import_module
+
+    for module in modules:
+        import_module(module)
 
 
 def _leave_with_parent() -> None:

@@ -25,10 +25,15 @@ MAX_ROLLS, MAX_WORKERS = 10**12, 1024  # of `BatchPlan` and `run_batch`, which l
     help="Worker processes. Without it, one a core. The rolls do not depend on it.",
 )
 @click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Roll on the workers of the Dask scheduler there (tcp://host:8786), or `local`.",
+)
+@click.option(
     "--chunk-size",
     type=whole_number(1, MAX_ROLLS),
     metavar="C",
-    help="Rolls a file, 200 without it. A folder keeps the size that it began with.",
+    help="Rolls a file; without it 200, more for millions. A folder keeps what it began with.",
 )
 @click.option("--counts-only", is_flag=True, help="Keep no rolls, only what they add up to.")
 @setup_options
@@ -38,6 +43,7 @@ def batch(
     n: int,
     out: Path | None,
     workers: int | None,
+    dask: str | None,
     chunk_size: int | None,
     counts_only: bool,
     as_json: bool,
@@ -53,13 +59,16 @@ def batch(
     from physim.batch.progress import ProgressLine
 
     line = ProgressLine(sys.stderr)
+    line.begin("loading models and workers ...")
     with clean_stdout() as stdout:
         from physim.batch.plan import BatchPlan
         from physim.batch.run import run_batch
 
         plan = BatchPlan(n=n, chunk_size=chunk_size, **names)
         try:
-            result = run_batch(plan, out, workers=workers, counts_only=counts_only, progress=line)
+            result = run_batch(
+                plan, out, workers=workers, dask=dask, counts_only=counts_only, progress=line
+            )
         except KeyboardInterrupt as stop:
             line.close()
             kept = f"what was finished is kept in {out}: " if out else "nothing was kept: "

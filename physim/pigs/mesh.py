@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import trimesh
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
@@ -128,6 +127,8 @@ def mass_integrals(vertices: FloatArray, faces: IntArray, where: str) -> MassInt
     Raises:
         ModelError: holes, edges shared by more than two faces, or no volume.
     """
+    import trimesh  # here: it takes half a second to load, and workers are sent finished models
+
     origin = vertices.mean(axis=0)  # keeps digits when a mesh lies far from its origin
     size = np.ptp(vertices, axis=0)
     if size.min() < _FLAT * size.max():

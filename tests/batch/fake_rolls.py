@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from physim.batch.plan import BatchPlan, Roller
 from physim.rules.score import outcome_of, score_of
@@ -29,6 +29,8 @@ class FakePlan(BatchPlan):
         graves: a folder.
     """
 
+    modules: ClassVar[tuple[str, ...]] = ("physim.batch.table",)
+
     wait_s: float = 0.0
     heads: float = 0.5
     deadly_index: int = -1
@@ -37,6 +39,9 @@ class FakePlan(BatchPlan):
 
     def configuration(self) -> dict[str, Any]:
         return {"seed": self.seed, "coin": {"heads": self.heads}, "black": 1, "pink": 1}
+
+    def source(self) -> FakePlan:  # type: ignore[override]
+        return self
 
     @contextmanager
     def open(self) -> Iterator[Roller]:  # type: ignore[override]
@@ -54,6 +59,7 @@ class _FakeRoller:
             os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(plan.wait_s)
         rng = stream(seed, index)
+        rng.random(len(os.environ.get("FAKE_OTHER_BITS", "")))  # as of another machine
         status = Status.UNSETTLED if rng.random() < 0.02 else Status.OK
         touching = rng.random() < 0.1
         pigs = []

@@ -47,11 +47,11 @@ def test_counts_and_rolls_do_not_mix(folder: Path) -> None:
 
 @pytest.mark.parametrize("left", [0, 10, 3000])
 def test_a_part_cut_off_is_named_with_the_remedy(folder: Path, left: int) -> None:
-    part = folder / "rolls" / "part-00000020.parquet"
+    part = folder / "rolls" / "part-000000000020.parquet"
     whole = part.read_bytes()
     part.write_bytes(whole[:left])
     for use in (read_counts, read_columns, lambda d: run_batch(PLAN, d, workers=1)):
-        with pytest.raises(DatasetError, match=r"part-00000020\.parquet.*delete that file"):
+        with pytest.raises(DatasetError, match=r"part-000000000020\.parquet.*delete that file"):
             use(folder)
     part.unlink()
     assert run_batch(PLAN, folder, workers=1).new_rolls == 20
@@ -59,18 +59,18 @@ def test_a_part_cut_off_is_named_with_the_remedy(folder: Path, left: int) -> Non
 
 
 def test_a_changed_byte_inside_a_part_is_found(folder: Path) -> None:
-    part = folder / "rolls" / "part-00000020.parquet"
+    part = folder / "rolls" / "part-000000000020.parquet"
     content = bytearray(part.read_bytes())
     content[len(content) // 4] ^= 1
     part.write_bytes(content)
     for use in (read_columns, lambda d: run_batch(PLAN, d, workers=1)):
-        with pytest.raises(DatasetError, match=r"part-00000020\.parquet.*delete that file"):
+        with pytest.raises(DatasetError, match=r"part-000000000020\.parquet.*delete that file"):
             use(folder)
 
 
 def test_a_part_of_another_dataset_is_found(folder: Path, tmp_path: Path) -> None:
     run_batch(FakePlan(n=60, chunk_size=20, seed=1), tmp_path / "other", workers=1)
-    shutil.copy(tmp_path / "other" / "rolls" / "part-00000020.parquet", folder / "rolls")
+    shutil.copy(tmp_path / "other" / "rolls" / "part-000000000020.parquet", folder / "rolls")
     for use in (read_counts, lambda d: run_batch(PLAN, d, workers=1)):
         with pytest.raises(DatasetError, match="not a part of this dataset"):
             use(folder)
@@ -78,9 +78,10 @@ def test_a_part_of_another_dataset_is_found(folder: Path, tmp_path: Path) -> Non
 
 def test_a_part_under_a_wrong_name_is_found(folder: Path) -> None:
     shutil.copy(
-        folder / "rolls" / "part-00000020.parquet", folder / "rolls" / "part-00000040.parquet"
+        folder / "rolls" / "part-000000000020.parquet",
+        folder / "rolls" / "part-000000000040.parquet",
     )
-    with pytest.raises(DatasetError, match="part-00000040"):
+    with pytest.raises(DatasetError, match="part-000000000040"):
         read_counts(folder)
 
 

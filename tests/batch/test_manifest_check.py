@@ -111,7 +111,7 @@ def test_the_rolls_open_as_one_table(folder: Path) -> None:
 
 
 def test_unfinished_files_are_cleared_away(folder: Path) -> None:
-    left = folder / "rolls" / ".part-00000000.parquet.unfinished"
+    left = folder / "rolls" / ".part-000000000000.parquet.unfinished"
     left.touch()
     with only_writer(folder):
         assert not left.exists()

@@ -4,13 +4,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from fake_rolls import FakePlan
+from runs import files_in, rows_in, wait_until
 
 from physim.batch.read import read_columns, read_counts
 from physim.batch.rows import row_of
@@ -25,17 +24,6 @@ RUN = (
     "from physim.batch.run import run_batch\n"
     "run_batch(FakePlan(n=400, chunk_size=20, wait_s=0.005), sys.argv[1], workers=2)\n"
 )
-
-
-def rows_in(folder: Path) -> list[tuple[Any, ...]]:
-    columns = read_columns(folder)
-    return [tuple(map(repr, row)) for row in zip(*columns.values(), strict=True)]
-
-
-def files_in(folder: Path) -> dict[str, bytes]:
-    return {
-        path.name: path.read_bytes() for path in sorted((folder / "rolls").glob("part-*.parquet"))
-    }
 
 
 @pytest.fixture(scope="module")
@@ -87,8 +75,8 @@ def test_running_again_makes_only_what_is_missing(plain: Path, tmp_path: Path) -
     folder = tmp_path / "d"
     plan = FakePlan(n=400, chunk_size=20)
     run_batch(plan, folder, workers=1)
-    (folder / "rolls" / "part-00000060.parquet").unlink()
-    (folder / "rolls" / "part-00000380.parquet").unlink()
+    (folder / "rolls" / "part-000000000060.parquet").unlink()
+    (folder / "rolls" / "part-000000000380.parquet").unlink()
     seen: list[tuple[int, int]] = []
     result = run_batch(plan, folder, workers=1, progress=lambda *at: seen.append(at))
     assert (result.new_rolls, seen[0], seen[-1]) == (40, (360, 400), (400, 400))
@@ -148,24 +136,17 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    _wait(lambda: len(files_in(folder)) >= 3)
+    wait_until(lambda: len(files_in(folder)) >= 3)
     # Ctrl-C reaches the workers too; a kill does not.
     (os.killpg if how == signal.SIGINT else os.kill)(run.pid, how)
     assert run.wait(timeout=60) != 0
     kept = files_in(folder)
     assert len(kept) < 20 and kept.items() <= files_in(plain).items()
-    _wait(lambda: not _group_alive(run.pid))  # the workers leave with their parent
-    (folder / "rolls" / ".part-00000999.parquet.unfinished").touch()
+    wait_until(lambda: not _group_alive(run.pid))  # the workers leave with their parent
+    (folder / "rolls" / ".part-000000000999.parquet.unfinished").touch()
     run_batch(FakePlan(n=400, chunk_size=20), folder, workers=1)
     assert files_in(folder) == files_in(plain)
     assert not list(folder.rglob(".*.unfinished"))
-
-
-def _wait(there: Any, timeout_s: float = 60.0) -> None:
-    end = time.monotonic() + timeout_s
-    while not there():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
 
 
 def _group_alive(group: int) -> bool:

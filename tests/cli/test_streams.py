@@ -64,7 +64,8 @@ def test_sigterm_ends_a_batch_as_ctrl_c_does(tmp_path: Path) -> None:
         run.send_signal(signal.SIGTERM)
         _, err = run.communicate(timeout=60)
     assert run.returncode == 143
-    assert err.startswith(f"physim: interrupted; what was finished is kept in {folder}")
+    last = err.splitlines()[-1]
+    assert last.startswith(f"physim: interrupted; what was finished is kept in {folder}")
 
 
 @pytest.mark.parametrize(
@@ -121,3 +122,12 @@ def test_a_dataset_to_compare_with_must_hold_pigs(tmp_path: Path) -> None:
     assert run.returncode == 2 and f"{empty}: holds no pig" in run.stderr
     run = physim("stats", made, "--against", "")
     assert run.returncode == 2 and "--against must not be empty" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [("tcp://127.0.0.1:1", "no Dask scheduler answers there"), ("", "dask must not be empty")],
+)
+def test_a_cluster_that_is_not_there(tmp_path: Path, address: str, says: str) -> None:
+    run = physim("batch", 4, "--out", tmp_path / "d", "--dask", address)
+    assert run.returncode == 2 and says in run.stderr and len(run.stderr.splitlines()) == 1

@@ -1,0 +1,18 @@
+"""Where `physim` starts: nothing is loaded yet that a Ctrl-C could catch half-way."""
+
+from __future__ import annotations
+
+import signal
+
+
+def main() -> None:
+    """Loads the command line and runs it."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # A module that is still loading would answer Ctrl-C with a traceback.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        from physim.cli.main import main as run
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    else:  # such as ignored, as `nohup` has it
+        from physim.cli.main import main as run
+    run()
