@@ -79,7 +79,7 @@ def roll(
     height_mm: float | None = None,
     surface: str | None = None,
     time_step_s: float | None = None,
-    settle: str = "full",
+    settle: str = "fast",
 ) -> Roll:
     """One roll, end to end, on an engine of its own; for many, open a `Simulator`.
 
@@ -130,7 +130,7 @@ def batch(
     height_mm: float | None = None,
     surface: str | None = None,
     time_step_s: float | None = None,
-    settle: str = "full",
+    settle: str = "fast",
     chunk_size: int | None = None,
     counts_only: bool = False,
     dask: str | None = None,

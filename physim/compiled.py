@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -28,4 +28,4 @@ def compiled(function: Function) -> Function:
         return function
     from numba import njit
 
-    return njit(cache=True)(function)  # type: ignore[no-any-return]
+    return cast(Function, njit(cache=True)(function))

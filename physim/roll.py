@@ -54,7 +54,8 @@ class Setup:
         table: what they land on.
         settings: of the engine.
         criterion: when a pig is at rest.
-        settle: "full" simulates to rest; "fast" stops once the outcome is certain.
+        settle: "fast" stops a pig once its outcome is certain, "full" simulates to rest. Both come
+            to the same outcome by the same way.
     """
 
     black: PigModel
@@ -63,7 +64,7 @@ class Setup:
     table: Table
     settings: EngineSettings = field(default_factory=EngineSettings)
     criterion: RestCriterion = field(default_factory=RestCriterion)
-    settle: str = FULL
+    settle: str = FAST
 
     def __post_init__(self) -> None:
         if self.settle not in SETTLE_MODES:
@@ -82,7 +83,7 @@ class Setup:
         height_mm: float | None = None,
         surface: str | None = None,
         settings: EngineSettings | None = None,
-        settle: str = FULL,
+        settle: str = FAST,
     ) -> Setup:
         """A setup from the names that the command line uses.
 
@@ -200,8 +201,8 @@ def judge(
     """Rest -> contacts -> poses -> outcome -> score."""
     between = pig_contacts(models, rest.pigs, PIG_NAMES)
     pigs = []
-    for name, model, state, table, touching, basin in zip(
-        PIG_NAMES, models, rest.pigs, tables, between, rest.basins, strict=True
+    for name, model, state, table, touching, basin, time_s in zip(
+        PIG_NAMES, models, rest.pigs, tables, between, rest.basins, rest.times_s, strict=True
     ):
         # What fell past the edge is below the table's plane, where gaps mean nothing.
         fallen = bool(state.position_m[2] < 0.0)
@@ -220,6 +221,7 @@ def judge(
                 contacts=(() if fallen else table_contacts(model, state)) + touching,
                 position_m=state.position_m,
                 quat_xyzw=state.quat_xyzw,
+                time_s=time_s,
             )
         )
     black, pink = pigs

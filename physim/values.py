@@ -288,7 +288,17 @@ class PoseReading:
 
 @dataclass(frozen=True)
 class PigResult:
-    """One pig's line in a roll. `rest` indexes the model's stable rests, or is None."""
+    """One pig's line in a roll.
+
+    Attributes:
+        name: `black` or `pink`.
+        pose: what it shows.
+        rest: index of the model's stable rest, or None.
+        margin: how far the reading is from another one.
+        contacts: in the final state.
+        position_m, quat_xyzw: the final state, pig frame to world.
+        time_s: of the final state, since release [s]; a pig on its own may end before the other.
+    """
 
     name: str
     pose: Pose
@@ -297,6 +307,7 @@ class PigResult:
     contacts: tuple[Contact, ...]
     position_m: FloatArray
     quat_xyzw: FloatArray
+    time_s: float
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from physim.errors import DatasetError
 __all__ = ["COUNTS", "ROLLS", "Manifest", "read_manifest"]
 
 NAME = "manifest.json"
-FORMAT = 2
+FORMAT = 3
 
 Json = dict[str, Any]
 

@@ -87,7 +87,7 @@ class BatchPlan:
     height_mm: float | None = None
     surface: str | None = None
     time_step_s: float | None = None
-    settle: str = "full"
+    settle: str = "fast"
     chunk_size: int | None = None
 
     def __post_init__(self) -> None:

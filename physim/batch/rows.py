@@ -34,6 +34,7 @@ _PIG_COLUMNS = {
     "qy": "float64",
     "qz": "float64",
     "qw": "float64",
+    "time_s": "float64",
     "contacts": "string",
 }
 # Name to type, in the order of a row. `score` and `rest` may be null.
@@ -84,6 +85,7 @@ def _pig_values(pig: PigResult) -> Row:
         float(pig.margin),
         *map(float, pig.position_m),
         *map(float, pig.quat_xyzw),
+        float(pig.time_s),
         "|".join(map(_contact, pig.contacts)),
     )
 

@@ -109,9 +109,9 @@ _SETUP_OPTIONS = (
     click.option(
         "--settle",
         type=click.Choice(["full", "fast"]),
-        default="full",
+        default="fast",
         show_default=True,
-        help="Simulate until both pigs are still, or until the outcome is certain.",
+        help="Stop when the outcome is certain, or when both pigs are still: the same rolls.",
     ),
 )
 

@@ -97,4 +97,5 @@ def _pig_to_json(pig: PigResult) -> dict[str, Any]:
         ],
         "position_m": [float(c) for c in pig.position_m],
         "quat_xyzw": [float(c) for c in pig.quat_xyzw],
+        "time_s": float(pig.time_s),
     }

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from PIL import Image as Pillow
 
-from physim.batch.manifest import read_manifest
+from physim.batch.manifest import Manifest, read_manifest
+from physim.batch.plan import BatchPlan
 from physim.batch.read import read_columns
 from physim.pigs.library import load_model
+from physim.roll import FULL
 from physim.statistics.counts import Counts
 from physim.statistics.pairs import NAMED_POSES
 from physim.statistics.tables import load_table, pool_poses
@@ -18,9 +20,8 @@ from physim.values import PIG_NAMES, Pose, RigidState, Status
 from physim.view.scene import PlacedPig
 from physim.view.sheet import Tile, contact_sheet
 
-_STATE = ("x_m", "y_m", "z_m", "qx", "qy", "qz", "qw")
 _COUNTED = ("index", "status", "outcome", "score", "touching")
-_PIG = ("pose", "rest", *_STATE)
+_PIG = ("pose", "rest")
 REFERENCE = "kern2006"
 
 
@@ -33,21 +34,20 @@ def pose_sheet(folder: Path | str) -> Pillow.Image:
     manifest = read_manifest(folder)
     names = [*_COUNTED, *(f"{pig}_{name}" for pig in PIG_NAMES for name in _PIG)]
     columns = read_columns(folder, names)
-    counted = {name: columns[name] for name in columns if not name.endswith(_STATE)}
-    counted.pop("index")
+    counted = {name: columns[name] for name in columns if name != "index"}
     counts = Counts.from_columns(**counted)
     real = pool_poses(load_table(REFERENCE))
     pigs = sum(real.values())
-    models = {pig: manifest.names[pig] or manifest.names["model"] for pig in PIG_NAMES}
     tiles = []
     for pose in NAMED_POSES:
         caption = f"{counts.poses[pose] / max(1, counts.pigs):.1%} here, "
         caption += f"{real[pose] / pigs:.1%} of real pigs"
-        found = _first(columns, pose, models)
-        if found is not None:
-            index, pig = found
+        found = _first(columns, pose)
+        pig = None if found is None else _at_rest(manifest, *found)
+        if found is not None and pig is not None:
+            index, _ = found
             caption += f" (roll {index}, {pig.name})"
-        tiles.append(Tile(title_of(pose), caption, () if found is None else (found[1],)))
+        tiles.append(Tile(title_of(pose), caption, () if pig is None else (pig,)))
     title = f"{counts.rolls:,} rolls of seed {manifest.seed} ({manifest.names['toss']})"
     return contact_sheet(f"The six poses, as physics left them: {title}", tiles)
 
@@ -57,23 +57,24 @@ def title_of(pose: Pose) -> str:
     return pose.value.replace("_", " ").capitalize()
 
 
-def _first(
-    columns: dict[str, Any], pose: Pose, models: dict[str, str]
-) -> tuple[int, PlacedPig] | None:
-    """The first pig in that pose that lies alone, with the index of its roll."""
+def _first(columns: dict[str, Any], pose: Pose) -> tuple[int, str] | None:
+    """Index of the roll and name of the first pig in that pose that lies alone."""
     alone = (columns["status"] == Status.OK.value) & ~columns["touching"].astype(bool)
     firsts = []
     for name in PIG_NAMES:
         rows = np.flatnonzero(alone & (columns[f"{name}_pose"] == pose.value))
         if len(rows):
-            firsts.append((int(rows[0]), name))
-    if not firsts:
-        return None
-    row, name = min(firsts)
-    numbers = np.array([columns[f"{name}_{part}"][row] for part in _STATE])
-    return int(columns["index"][row]), placed(
-        models[name], name, RigidState(numbers[:3], numbers[3:])
-    )
+            firsts.append((int(columns["index"][rows[0]]), name))
+    return min(firsts, default=None)
+
+
+def _at_rest(manifest: Manifest, index: int, name: str) -> PlacedPig:
+    """That pig of that roll once it lies still: a row may hold the moment it became certain."""
+    names = {**manifest.names, "settle": FULL}
+    with BatchPlan(n=1, seed=manifest.seed, **names).open() as simulator:
+        pig = simulator.roll(manifest.seed, index).pigs[PIG_NAMES.index(name)]
+    model = manifest.names[name] or manifest.names["model"]
+    return placed(model, name, RigidState(pig.position_m, pig.quat_xyzw))
 
 
 def placed(model: str, name: str, state: RigidState) -> PlacedPig:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PIL import Image as Pillow
 from PIL import ImageDraw, ImageFont
 
 from physim.batch.plan import BatchPlan
-from physim.roll import Simulator
+from physim.roll import FULL, Simulator
 from physim.values import Outcome, RigidState, Roll
 from physim.view.poses import placed, title_of
 from physim.view.scene import PlacedPig, picture
@@ -25,7 +26,7 @@ def roll_picture(plan: BatchPlan, index: int, width: int, height: int) -> Pillow
 
     Pigs that lie far apart are shown in a view each, black on the left.
     """
-    with Simulator(plan.setup()) as simulator:
+    with Simulator(replace(plan.setup(), settle=FULL)) as simulator:
         roll = simulator.roll(plan.seed, index)
     models = {"black": str(plan.black or plan.model), "pink": str(plan.pink or plan.model)}
     pigs = [

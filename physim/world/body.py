@@ -126,7 +126,8 @@ def _resting_faces(points: FloatArray) -> list[NDArray[np.intp]]:
     """The corners of each face of a hull that the centre of mass (the origin) stands over."""
     hull = ConvexHull(points)
     radius = float(np.sqrt((points**2).sum(axis=1).max()))
-    faces, seen = [], []
+    faces: list[NDArray[np.intp]] = []
+    seen: list[FloatArray] = []
     for normal, offset in zip(hull.equations[:, :3], hull.equations[:, 3], strict=True):
         if any(float(normal @ other) > 1.0 - _FLAT for other in seen):
             continue

@@ -128,7 +128,8 @@ class _Basin:
 
     def _radii(self) -> tuple[list[float], list[float]]:
         """Per azimuth about the rest, the angle from it within which H surely stays below the
-        limit on the way, and the angle beyond which it surely does not."""
+        limit on the way, and the angle beyond which it surely does not.
+        """
         polars = np.linspace(0.0, _WIDEST_RAD, _POLARS + 1)
         azimuths = (np.arange(_AZIMUTHS) + 0.5) * 2.0 * np.pi / _AZIMUTHS
         first, second = self._across

@@ -101,7 +101,8 @@ def fall_s(spare_m: float, up_m_s: float) -> float:
 @compiled
 def along(hull: FloatArray, axis: Triple) -> FloatArray:
     """(n,) how far each corner is along an axis of the body."""
-    return hull[0] * axis[0] + hull[1] * axis[1] + hull[2] * axis[2]
+    far: FloatArray = hull[0] * axis[0] + hull[1] * axis[1] + hull[2] * axis[2]
+    return far
 
 
 @compiled

@@ -94,7 +94,7 @@ class Solo:
         self._look(0)
 
     def advance(self, ticks: int) -> None:
-        """Brings the pig to the look so many ticks from now, by flights and stretches in contact."""
+        """Brings the pig to the look so many ticks from now, by flights and contacts."""
         self.ticks += ticks
         now_s = self.ticks * self.tick_s
         while True:

@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 
 from physim.values import RigidState
-from physim.world.meeting import closing_m_s, gap_m, point_speed_m_s, room_m, way_m
+from physim.world.meeting import closing_m_s, gap_m, room_m, way_m
 from physim.world.solo import Solo
 
 States = tuple[RigidState, RigidState]
