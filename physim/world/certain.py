@@ -127,8 +127,9 @@ class _Basin:
         return max(inside_margin(np.zeros(2), flat), 1e-3 * self._body.radius_m)
 
     def _radii(self) -> tuple[list[float], list[float]]:
-        """Per azimuth about the rest, the angle from it within which H surely stays below the
-        limit on the way, and the angle beyond which it surely does not.
+        """Per azimuth, how far from the rest H surely stays below the limit, and from where not.
+
+        Angles from the rest's down direction [rad].
         """
         polars = np.linspace(0.0, _WIDEST_RAD, _POLARS + 1)
         azimuths = (np.arange(_AZIMUTHS) + 0.5) * 2.0 * np.pi / _AZIMUTHS

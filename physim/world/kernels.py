@@ -121,7 +121,13 @@ def table_wait(
     h + s t - a t^2 / 2 = 0, a being the most that it is accelerated.
 
     Args:
-        most: (n,) of each corner [m/s2].
+        hull: (3, n) corners.
+        most: (n,) the most that each of them is accelerated [m/s2].
+        q: the body's attitude.
+        spin: its angular velocity, body frame.
+        height_m: of its centre of mass.
+        up_m_s: the speed at which that rises.
+        contact_m: a gap that counts as contact.
     """
     x, y, z = up_in_body(q)
     heights = along(hull, (x, y, z)) + height_m
@@ -197,7 +203,10 @@ def look(
     """Of a body in contact: the lowest corner's height, and the kinetic energy over m g.
 
     Args:
+        hull: (3, n) corners.
         squares: of the radii of gyration [m2].
+        height_m: of the centre of mass.
+        q: the attitude.
         velocity, spin: in the world.
     """
     a, b, c = into_body(q, spin)
@@ -230,7 +239,11 @@ def hull_gap(
     shortest one; the bound is how far no difference gets along the present one.
 
     Args:
+        hull, other_hull: (3, n) corners of the two.
+        q, other_q: their attitudes.
         between: from the first centre of mass to the second.
+        enough_m: a gap above which the bound need not be better.
+        steps: of the method, at most.
     """
     a, b, c = between
     bound = -1e9
