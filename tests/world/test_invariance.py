@@ -22,9 +22,9 @@ from physim.tosses.draws import Draws
 from physim.tosses.models import Drop
 from physim.values import PigModel, Pose, RigidState, Status, Table, Toss
 from physim.world.body import Body
-from physim.world.bullet import Engine
 from physim.world.scene import table
 from physim.world.settle import settle
+from physim.world.world import World
 
 Array = NDArray[np.float64]
 Mirror = Callable[[PigModel], PigModel]
@@ -97,12 +97,12 @@ def test_a_nudged_pig_settles_into_its_rest_however_the_table_is_turned(
         Pose.SIDE_DOT_DOWN,
         Pose.TROTTER,
     }
-    with Engine((body, body), table()) as engine:
+    with World((body, body), table()) as world:
         for case in nudged:
             other = replace(case.start, position_m=case.start.position_m + np.array([0, 0.2, 0]))
             for yaw in YAWS:
                 toss = Toss(turned_about_z(case.start, yaw), turned_about_z(other, yaw))
-                rest = settle(engine, toss)
+                rest = settle(world, toss)
                 assert rest.status is Status.OK
                 for pig in rest.pigs:
                     lies_as(pig, case.down)
@@ -113,14 +113,14 @@ def test_swapped_pigs_settle_into_each_others_rests(
     standard: PigModel, nudged: list[Nudged]
 ) -> None:
     body = Body.of(standard)
-    with Engine((body, body), table()) as engine:
+    with World((body, body), table()) as world:
         for first, second in pairwise(nudged):
             here = first.start
             there = replace(
                 second.start, position_m=second.start.position_m + np.array([0, 0.2, 0])
             )
-            straight = settle(engine, Toss(here, there)).pigs
-            swapped = settle(engine, Toss(there, here)).pigs
+            straight = settle(world, Toss(here, there)).pigs
+            swapped = settle(world, Toss(there, here)).pigs
             for one, same in zip(straight, reversed(swapped), strict=True):
                 assert one.position_m == pytest.approx(same.position_m, abs=5e-5)
                 assert np.linalg.norm(down(one) - down(same)) < np.radians(0.5)
@@ -133,11 +133,11 @@ def test_the_mirror_image_settles_into_the_mirror_image(
 ) -> None:
     image = mirrored(standard)
     body = Body.of(image)
-    with Engine((body, body), table()) as engine:
+    with World((body, body), table()) as world:
         for case in nudged:
             start = mirror_image(case.start)
             other = replace(start, position_m=start.position_m - [0, 0.2, 0])
-            rest = settle(engine, Toss(start, other))
+            rest = settle(world, Toss(start, other))
             for pig in rest.pigs:
                 lies_as(pig, case.down * [1, -1, 1])
                 # Left and right are swapped and so is the dot: the name stays.
@@ -167,9 +167,9 @@ def tosses(pigs: tuple[PigModel, PigModel], first: int, height_m: float = 0.1) -
 def frequencies(model: PigModel, tosses: list[Toss], surface: Table | None = None) -> Counter[Pose]:
     body = Body.of(model)
     poses: Counter[Pose] = Counter()
-    with Engine((body, body), surface or table()) as engine:
+    with World((body, body), surface or table()) as world:
         for toss in tosses:
-            rest = settle(engine, toss)
+            rest = settle(world, toss)
             poses.update(classify(model, pig).pose for pig in rest.pigs)
     return poses
 
