@@ -1,4 +1,4 @@
-"""Where the time of a roll goes: bodies, flight, contact, naming.
+"""Where the time of a roll goes: flight, contact, bodies, watching, looking, naming.
 
     python examples/time_of_a_roll.py [ROLLS]
 
@@ -12,44 +12,62 @@ from collections.abc import Callable
 from typing import Any
 
 from physim.roll import Setup, Simulator
-from physim.world import bullet, settle
+from physim.world.bullet import Client
+from physim.world.bullet_pair import PairClient
+from physim.world.bullet_solo import SoloClient
+from physim.world.flight import Flight
+from physim.world.watch import Watch
 
+# Of each part of a roll, the methods that do its work.
+PARTS: dict[str, tuple[tuple[type, str], ...]] = {
+    "flight": ((Flight, "landing"), (Flight, "state")),
+    "contact": ((Client, "run"),),
+    "bodies": ((PairClient, "place"), (SoloClient, "forget"), (SoloClient, "place")),
+    "watching": ((Watch, "ticks"), (Watch, "met")),  # whether the pigs may meet
+}
 spent: Counter[str] = Counter()
 
 
 def timed(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, with its processor time added to `spent`."""
+    """The function, with its processor time moved to `name` from what it is part of."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
+        others = sum(spent.values())
         start = time.process_time()
         try:
             return function(*args, **kwargs)
         finally:
-            spent[name] += time.process_time() - start
+            inside = sum(spent.values()) - others
+            spent[name] += time.process_time() - start - inside
 
     return wrapper
 
 
 def main(rolls: int) -> None:
     """Rolls with the parts of a roll wrapped in clocks."""
-    settle.first_contact = timed("flight", settle.first_contact)
-    settle.in_step = timed("flight", settle.in_step)
-    bullet.Engine.place = timed("bodies", bullet.Engine.place)
+    for name, methods in PARTS.items():
+        for owner, method in methods:
+            setattr(owner, method, timed(name, getattr(owner, method)))
     simulated_s, steps = 0.0, 0
     with Simulator(Setup.named()) as simulator:
+        settle = simulator.settle
+
+        def counted(*args: Any) -> Any:
+            nonlocal steps
+            rest = settle(*args)
+            steps += rest.steps
+            return rest
+
         simulator.roll(1, 0)  # the first roll also warms up
+        simulator.settle = timed("looking", counted)
+        simulator.judge = timed("naming", simulator.judge)
         spent.clear()
         start = time.process_time()
-        simulator.settle = timed("settle", simulator.settle)
-        simulator.judge = timed("naming", simulator.judge)
         for index in range(rolls):
             simulated_s += simulator.roll(1, index).time_s
-            engine = simulator._engine
-            steps += engine.steps if engine else 0
         total = time.process_time() - start
-    spent["contact"] = spent.pop("settle") - spent["flight"] - spent["bodies"]
     print(f"{rolls} rolls, {simulated_s / rolls:.3f} s and {steps / rolls:.0f} steps each")
-    for name in ("flight", "bodies", "contact", "naming"):
+    for name in (*PARTS, "looking", "naming"):
         print(f"{name:8} {1e3 * spent[name] / rolls:7.2f} ms")
     print(f"{'all':8} {1e3 * total / rolls:7.2f} ms a roll, {rolls / total:.0f} rolls a second")
 

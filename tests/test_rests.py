@@ -11,6 +11,7 @@ from physim.rests import NamedRest, RestTable, lying
 from physim.roll import Setup, Simulator
 from physim.statistics.pairs import NAMED_POSES
 from physim.values import PigModel, Pose, RigidState, Status, Toss
+from tests.world.worlds import go_on
 
 
 @pytest.fixture(scope="module")
@@ -54,13 +55,8 @@ def test_a_pig_put_down_in_a_pose_stays_in_it(table: RestTable, pose: Pose) -> N
         rest = simulator.settle(Toss(black, pink))
         assert rest.status is Status.OK
         roll = simulator.judge(0, 0, rest)
-        engine = simulator._engine
-        assert engine is not None
-        for _ in range(round(2.0 / engine.call_s)):
-            engine.advance()
-        later = [
-            body.leave(state) for body, state in zip(engine.bodies, engine.states(), strict=True)
-        ]
+        assert simulator._world is not None
+        later = go_on(simulator._world, rest, 2.0)
     for pig, state, before in zip(roll.pigs, later, rest.pigs, strict=True):
         assert pig.pose is pose
         assert pig.rest == named.rest.index

@@ -71,13 +71,34 @@ def make_pig(client: int, body: Body, shape: int, unseen: int, state: RigidState
         activationState=pybullet.ACTIVATION_STATE_DISABLE_SLEEPING,
         physicsClientId=client,
     )
+    pose(client, pig, state)
+    return int(pig)
+
+
+def in_air(state: RigidState, number: int = 0) -> RigidState:
+    """The same attitude, at rest, high above the table; each number has a place of its own.
+
+    Bullet turns a body's inertia with it at the end of a step only, not when it is made, given
+    its mass, or posed. So before a body is posed, it takes a step up there in the attitude that
+    it will have: its first impact would else be that of a body that is turned otherwise.
+    """
+    return RigidState(np.array([0.0, 0.0, 10.0 * (number + 1)]), state.quat_xyzw)
+
+
+def pose(client: int, pig: int, state: RigidState) -> None:
+    """Puts a pig into this state (principal frame); see `in_air`."""
+    pybullet.resetBasePositionAndOrientation(
+        pig,
+        (state.position_m * UNITS_PER_M).tolist(),
+        state.quat_xyzw.tolist(),
+        physicsClientId=client,
+    )
     pybullet.resetBaseVelocity(
         pig,
         (state.velocity_m_s * UNITS_PER_M).tolist(),
         state.angular_velocity_rad_s.tolist(),
         physicsClientId=client,
     )
-    return int(pig)
 
 
 def make_plane(client: int, surface: Surface) -> int:

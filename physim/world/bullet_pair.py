@@ -11,7 +11,15 @@ from __future__ import annotations
 from physim.values import RigidState, Table
 from physim.world.body import Body
 from physim.world.bullet import Client, Motion, halvings_for
-from physim.world.bullet_bodies import make_box, make_pig, make_plane, make_shape_of, make_unseen
+from physim.world.bullet_bodies import (
+    in_air,
+    make_box,
+    make_pig,
+    make_plane,
+    make_shape_of,
+    make_unseen,
+    pose,
+)
 from physim.world.bullet_client import MARGIN_M, UNITS_PER_M, obj_text, pybullet
 from physim.world.settings import EngineSettings
 
@@ -53,9 +61,14 @@ class PairClient(Client):
         shape = make_shape_of(self.id, first)
         shapes = (shape, shape if second == first else make_shape_of(self.id, second))
         self._pigs = [
-            make_pig(self.id, body, shape, unseen, state)
-            for body, shape, state in zip(self.bodies, shapes, states, strict=True)
+            make_pig(self.id, body, shape, unseen, in_air(state, number))
+            for number, (body, shape, state) in enumerate(
+                zip(self.bodies, shapes, states, strict=True)
+            )
         ]
+        self.run(1)
+        for pig, state in zip(self._pigs, states, strict=True):
+            pose(self.id, pig, state)
 
     def advance(self, ticks: int) -> int:
         """Simulates so many longest steps; the engine's steps."""

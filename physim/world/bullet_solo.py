@@ -13,8 +13,7 @@ import numpy as np
 from physim.values import RigidState, Surface
 from physim.world.body import Body
 from physim.world.bullet import Client, Motion, halvings_for
-from physim.world.bullet_bodies import make_pig, make_plane, make_shape, make_unseen
-from physim.world.bullet_client import UNITS_PER_M, pybullet
+from physim.world.bullet_bodies import in_air, make_pig, make_plane, make_shape, make_unseen, pose
 from physim.world.settings import EngineSettings
 
 _HIGH = RigidState(np.array([0.0, 0.0, 10.0]), np.array([0.0, 0.0, 0.0, 1.0]))
@@ -39,22 +38,12 @@ class SoloClient(Client):
     def forget(self) -> None:
         """Drops every contact."""
         self.place(_HIGH)
-        self.run(1)
 
     def place(self, state: RigidState) -> None:
-        """Puts the pig into this state (principal frame)."""
-        pybullet.resetBasePositionAndOrientation(
-            self._pig,
-            (state.position_m * UNITS_PER_M).tolist(),
-            state.quat_xyzw.tolist(),
-            physicsClientId=self.id,
-        )
-        pybullet.resetBaseVelocity(
-            self._pig,
-            (state.velocity_m_s * UNITS_PER_M).tolist(),
-            state.angular_velocity_rad_s.tolist(),
-            physicsClientId=self.id,
-        )
+        """Puts the pig into this state (principal frame), without a contact."""
+        pose(self.id, self._pig, in_air(state))
+        self.run(1)
+        pose(self.id, self._pig, state)
 
     def look(self) -> Motion:
         """Where the pig is and how it moves."""

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from physim.bench.stillness import Seen, Stillness
 from physim.values import PigModel, Table
 from physim.world.body import Body
-from physim.world.settle import RestCriterion
+from physim.world.still import RestCriterion
 
 LOOK_S = 1 / 128
 WINDOW_S = RestCriterion().window_s

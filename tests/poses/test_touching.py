@@ -24,9 +24,9 @@ from physim.values import (
     Toss,
 )
 from physim.world.body import Body
-from physim.world.bullet import Engine
 from physim.world.scene import table
 from physim.world.settle import settle
+from physim.world.world import World
 
 Array = NDArray[np.float64]
 Gap = Callable[[Array, Array], float]
@@ -35,7 +35,7 @@ GAPS_MM = (-0.2, 0.0, 0.05, 0.09, 0.11, 0.2, 1.0, 3.0)
 
 
 def judged(model: PigModel, first: RigidState, second: RigidState) -> Roll:
-    rest = Rest(Status.OK, Ended.REST, 1.0, (first, second))
+    rest = Rest(Status.OK, Ended.REST, 1.0, (first, second), (1.0, 1.0))
     rests = RestTable.of(model)
     return judge(0, 0, rest, (model, model), (rests, rests))
 
@@ -135,8 +135,8 @@ def test_a_pig_lying_on_a_pig_is_a_piggyback(
 
 def settled(model: PigModel, surface: Table, first: RigidState, second: RigidState) -> Roll:
     body = Body.of(model)
-    with Engine((body, body), surface) as engine:
-        rest = settle(engine, Toss(first, second))
+    with World((body, body), surface) as world:
+        rest = settle(world, Toss(first, second))
     assert rest.status is Status.OK
     return judged(model, *rest.pigs)
 

@@ -17,8 +17,8 @@ from physim.tosses.draws import Draws
 from physim.tosses.models import Drop
 from physim.values import PigModel, Status, Table
 from physim.world.body import Body
-from physim.world.bullet import Engine
 from physim.world.settle import settle
+from physim.world.world import World
 
 Faces = Callable[[PigModel, int], NDArray[np.int64]]
 SIDE_M = 0.02
@@ -32,12 +32,12 @@ def faces(bare_table: Callable[..., Table]) -> Faces:
     def count(cube: PigModel, rolls: int) -> NDArray[np.int64]:
         body = Body.of(cube)
         counts = np.zeros(6, dtype=np.int64)
-        with Engine((body, body), bare_table(1.2)) as engine:
+        with World((body, body), bare_table(1.2)) as world:
             for index in range(rolls):
                 toss = Drop(height_m=0.1, separation_m=0.15).release(
                     Draws(stream(17, index)), index, (cube, cube)
                 )
-                rest = settle(engine, toss)
+                rest = settle(world, toss)
                 assert rest.status is Status.OK
                 for pig in rest.pigs:
                     up = Rotation.from_quat(pig.quat_xyzw).inv().apply([0.0, 0.0, 1.0])

@@ -11,10 +11,14 @@ from scipy.spatial.transform import Rotation
 
 from physim.rests import RestTable, lying
 from physim.roll import Setup, Simulator
+from physim.seeding import stream
+from physim.tosses.draws import Draws
 from physim.values import PigModel, Rest, RigidState, Status, Table, Toss
 from physim.world.body import Body
-from physim.world.bullet import Engine
-from physim.world.settle import RestCriterion, settle
+from physim.world.settle import settle
+from physim.world.still import RestCriterion
+from physim.world.world import World
+from tests.world.worlds import bits, ended_together, go_on
 
 Array = NDArray[np.float64]
 G = 9.81
@@ -51,9 +55,9 @@ def settled(
 ) -> Rest:
     """The rest after a release; without a second pig, that one lies far away."""
     body = Body.of(model)
-    with Engine((body, body), table) as engine:
+    with World((body, body), table) as world:
         far = pink or moved(lying(RestTable.of(model).rests[0].rest), x=-0.12, y=-0.12)
-        return settle(engine, Toss(black, far), criterion)
+        return settle(world, Toss(black, far), criterion)
 
 
 # --- what counts as rest ---
@@ -64,29 +68,27 @@ def test_settled_pigs_stay_and_stand_over_their_support(
 ) -> None:
     setup = Setup.named(toss="trapdoor")
     with Simulator(setup) as simulator:
-        checked = 0
+        checked = together = 0
         for index in range(12):
-            roll = simulator.roll(21, index)
-            if roll.touching or roll.status is not Status.OK:
+            toss = setup.toss.release(Draws(stream(21, index)), index, setup.pigs)
+            rest = simulator.settle(toss)
+            if simulator.judge(21, index, rest).touching or rest.status is not Status.OK:
                 continue
             checked += 1
-            engine = simulator._engine
-            assert engine is not None
-            body = engine.bodies[0]
-            before = [body.leave(state) for state in engine.states()]
-            for state in before:
+            world = simulator._world
+            assert world is not None
+            for state in rest.pigs:
                 points = placed(standard.vertices_m, state)
                 assert abs(points[:, 2].min()) < 0.005 * standard.height_m
                 within = 0.005 * standard.height_m
                 assert support_margin(points, state.position_m, within) > 0
-            for _ in range(round(5.0 / engine.call_s)):
-                engine.advance()
-            for old, new in zip(before, engine.states(), strict=True):
-                shift = placed(standard.vertices_m, old) - placed(
-                    standard.vertices_m, body.leave(new)
-                )
+            together += ended_together(world, rest)
+            later = go_on(world, rest, 5.0)
+            for old, new in zip(rest.pigs, later, strict=True):
+                shift = placed(standard.vertices_m, old) - placed(standard.vertices_m, new)
                 assert np.linalg.norm(shift, axis=1).max() < 1e-4
     assert checked >= 10
+    assert together < checked  # pigs at rest in engines of their own too
 
 
 def spinning_on_its_back(model: PigModel) -> RigidState:
@@ -248,21 +250,12 @@ def test_rolls_after_one_at_the_edge_are_the_same_bits(
         for x in (0.0, 0.198)
     )
 
-    def bits(engine: Engine, toss: Toss) -> list[str]:
-        rest = settle(engine, toss)
-        numbers = [
-            value
-            for pig in rest.pigs
-            for value in (*pig.position_m, *pig.quat_xyzw, *pig.velocity_m_s)
-        ]
-        return [float(value).hex() for value in numbers] + [rest.time_s.hex()]
-
-    with Engine((body, body), table) as engine:
-        alone = [bits(engine, toss) for toss in inner]
-    with Engine((body, body), table) as engine:
+    with World((body, body), table) as world:
+        alone = [bits(settle(world, toss)) for toss in inner]
+    with World((body, body), table) as world:
         after = []
         for edge, toss in zip(over, inner, strict=True):
-            bits(engine, edge)
-            assert engine.at_edge
-            after.append(bits(engine, toss))
+            settle(world, edge)
+            assert world.pair.at_edge
+            after.append(bits(settle(world, toss)))
     assert after == alone
