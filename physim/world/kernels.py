@@ -207,7 +207,8 @@ def look(
         squares: of the radii of gyration [m2].
         height_m: of the centre of mass.
         q: the attitude.
-        velocity, spin: in the world.
+        velocity: of the centre of mass.
+        spin: angular velocity, in the world.
     """
     a, b, c = into_body(q, spin)
     turning = squares[0] * a * a + squares[1] * b * b + squares[2] * c * c
@@ -239,8 +240,10 @@ def hull_gap(
     shortest one; the bound is how far no difference gets along the present one.
 
     Args:
-        hull, other_hull: (3, n) corners of the two.
-        q, other_q: their attitudes.
+        hull: (3, n) corners of the first.
+        q: its attitude.
+        other_hull: (3, m) corners of the second.
+        other_q: its attitude.
         between: from the first centre of mass to the second.
         enough_m: a gap above which the bound need not be better.
         steps: of the method, at most.
