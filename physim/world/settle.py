@@ -121,6 +121,7 @@ class _Roll:
         self._fast = fast
         self._look_ticks = world.settings.steps_a_call
         self._call_s = world.settings.call_s
+        self._halves = (world.table.length_m / 2, world.table.width_m / 2)
         self._tick = 0
         self._tick_s = world.settings.time_step_s
         for solo, body, state in zip(
@@ -161,7 +162,7 @@ class _Roll:
             if ticks == 0:
                 for pig in pigs:
                     self._catch_up(pig)
-                return pigs[0].solo.engine_state(), pigs[1].solo.engine_state()
+                return pigs[0].solo.hold().engine_state(), pigs[1].solo.hold().engine_state()
             self._tick += ticks
             for pig in pigs:
                 if pig.basin is None:
@@ -169,7 +170,7 @@ class _Roll:
             before = self._watch.met(self._tick)
             if before is not None:
                 self._tick = before.tick
-                return before.states
+                return before.states()
             self._show()
             at_cap = self._time_s >= self._cap_s
             if self._fast or at_cap:
@@ -240,15 +241,17 @@ class _Roll:
         """Whether a pig may reach the edge before the next look, or before it lands."""
         if pig.parked:
             return False
-        x, y, _ = pig.solo.velocity_m_s
-        time_s = max(pig.solo.ticks_in_air * self._tick_s, self._call_s)
-        return self._over_edge(pig, max(abs(x), abs(y)) * time_s)
+        solo = pig.solo
+        u, v, _ = solo.velocity_m_s
+        way_m = max(abs(u), abs(v)) * max(solo.ticks_in_air * self._tick_s, self._call_s)
+        return self._over_edge(pig, way_m)
 
     def _over_edge(self, pig: _Pig, way_m: float) -> bool:
+        """Whether this way brings a pig's sphere over the edge."""
         x, y, _ = pig.solo.centre_m
         reach = pig.solo.body.radius_m + way_m
-        table = self._world.table
-        return abs(x) + reach > table.length_m / 2 or abs(y) + reach > table.width_m / 2
+        length, width = self._halves
+        return abs(x) + reach > length or abs(y) + reach > width
 
     def _show(self) -> None:
         if self._observe:

@@ -15,7 +15,7 @@ along its parabola.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,6 +31,28 @@ LEAST_FLIGHT_S = 0.02
 # As long as the speed suffices for such a flight, the pig is looked at so often.
 LEAST_SPRING_M = GRAVITY_M_S2 * LEAST_FLIGHT_S**2 / 8.0
 SHORT_TICKS = 16
+
+
+@dataclass(frozen=True)
+class Held:
+    """How a pig moves at a look: as an engine left it, or some time into a flight."""
+
+    motion: Motion
+    flight: Flight | None
+    flown_s: float
+    tick_s: float
+
+    def engine_state(self) -> RigidState:
+        """The state (principal frame) with the velocity that an engine needs to go on from it."""
+        if self.flight is None:
+            return self.motion.state()
+        return lifted(self.flight.state(self.flown_s), 0.5 * self.tick_s)
+
+
+def lifted(state: RigidState, time_s: float) -> RigidState:
+    """The state with the fall of this time taken off its downward speed."""
+    lift = np.array([0.0, 0.0, GRAVITY_M_S2 * time_s])
+    return replace(state, velocity_m_s=state.velocity_m_s + lift)
 
 
 class Solo:
@@ -167,10 +189,9 @@ class Solo:
             return self._motion.state()
         return self._flight.state(self.time_s - self._began_s)
 
-    def engine_state(self) -> RigidState:
-        """The state at this look with the velocity that an engine needs to go on from it."""
-        state = self.state()
-        return state if self._flight is None else self._for_engine(state, 0.5 * self.tick_s)
+    def hold(self) -> Held:
+        """How the pig moves at this look, to come back to."""
+        return Held(self._motion, self._flight, self.time_s - self._began_s, self.tick_s)
 
     def _fly(self, flight: Flight, began_s: float, wait_s: float) -> None:
         self._flight, self._began_s = flight, began_s
@@ -217,15 +238,9 @@ class Solo:
         if now_s < self._stay_s or fall_s < LEAST_FLIGHT_S:
             return
         half_step_s = 0.5 * self.tick_s / (1 << halvings)
-        flight = Flight(self.body, self._for_engine(self._motion.state(), -half_step_s))
+        flight = Flight(self.body, lifted(self._motion.state(), -half_step_s))
         wait_s = flight.landing_s()
         if wait_s < LEAST_FLIGHT_S:
             self._stay_s = now_s + wait_s
         else:
             self._fly(flight, now_s, wait_s)
-
-    @staticmethod
-    def _for_engine(state: RigidState, half_step_s: float) -> RigidState:
-        """The state with half a step's fall taken off the downward speed."""
-        lift = np.array([0.0, 0.0, GRAVITY_M_S2 * half_step_s])
-        return replace(state, velocity_m_s=state.velocity_m_s + lift)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from physim.values import RigidState
 from physim.world.meeting import closing_m_s, gap_m, room_m, way_m
-from physim.world.solo import Solo
+from physim.world.solo import Held, Solo
 
 States = tuple[RigidState, RigidState]
 
@@ -28,13 +28,17 @@ class Near:
         tick: of the look.
         gap_m: between them, at least.
         speed_m_s: at which they approach each other, at most.
-        states: principal frame, ready for an engine.
+        held: how each pig moves then.
     """
 
     tick: int
     gap_m: float
     speed_m_s: float
-    states: States
+    held: tuple[Held, Held]
+
+    def states(self) -> States:
+        """Both states (principal frame), ready for an engine."""
+        return self.held[0].engine_state(), self.held[1].engine_state()
 
 
 class Watch:
@@ -87,7 +91,7 @@ class Watch:
             ticks, speed = in_air, closing_m_s(black, pink)
         if speed * self._tick_s * ticks > gap:
             ticks = max(1, int(gap / (speed * self._tick_s)))
-        self._near = Near(tick, gap, speed, (black.engine_state(), pink.engine_state()))
+        self._near = Near(tick, gap, speed, (black.hold(), pink.hold()))
         return ticks
 
     def met(self, tick: int) -> Near | None:
