@@ -17,17 +17,21 @@ TABLE_THICKNESS_M = 0.05
 
 def make_shape(client: int, parts_m: Sequence[FloatArray]) -> int:
     """A compound of hulls, by way of an OBJ file with one group a hull."""
-    return make_shape_of(client, obj_text([part * UNITS_PER_M for part in parts_m]))
-
-
-def make_shape_of(client: int, text: str) -> int:
-    """A compound of the hulls of each group of an OBJ text."""
     with tempfile.TemporaryDirectory(prefix="physim-") as folder:
-        path = Path(folder) / "parts.obj"
-        path.write_text(text)
-        shape = pybullet.createCollisionShape(
-            pybullet.GEOM_MESH, fileName=str(path), physicsClientId=client
-        )
+        return make_shape_of(client, write_parts(Path(folder) / "parts.obj", parts_m))
+
+
+def write_parts(path: Path, parts_m: Sequence[FloatArray]) -> Path:
+    """Writes the OBJ file of a compound, in the engine's units."""
+    path.write_text(obj_text([part * UNITS_PER_M for part in parts_m]))
+    return path
+
+
+def make_shape_of(client: int, path: Path) -> int:
+    """A compound of the hulls of each group of an OBJ file."""
+    shape = pybullet.createCollisionShape(
+        pybullet.GEOM_MESH, fileName=str(path), physicsClientId=client
+    )
     return int(shape)
 
 
@@ -122,6 +126,7 @@ def _ground(client: int, surface: Surface, shape: int, height_m: float) -> int:
     ground = pybullet.createMultiBody(
         0,
         shape,
+        make_unseen(client),
         basePosition=[0, 0, height_m * UNITS_PER_M],
         useMaximalCoordinates=1,
         physicsClientId=client,

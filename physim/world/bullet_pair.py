@@ -8,6 +8,9 @@ contacts with it.
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 from physim.values import RigidState, Table
 from physim.world.body import Body
 from physim.world.bullet import Client, Motion, halvings_for
@@ -19,8 +22,9 @@ from physim.world.bullet_bodies import (
     make_shape_of,
     make_unseen,
     pose,
+    write_parts,
 )
-from physim.world.bullet_client import MARGIN_M, UNITS_PER_M, obj_text, pybullet
+from physim.world.bullet_client import MARGIN_M, UNITS_PER_M, pybullet
 from physim.world.settings import EngineSettings
 
 RENEW_AFTER = 200  # worlds: Bullet keeps some memory of every shape ever made
@@ -39,10 +43,18 @@ class PairClient(Client):
         self.at_edge = False
         self._pigs: list[int] = []
         self._made = 0
-        self._texts = [obj_text([part * UNITS_PER_M for part in body.parts_m]) for body in bodies]
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._files: list[Path] = []
 
     def __enter__(self) -> PairClient:
         return self
+
+    def close(self) -> None:
+        """Ends the client; what it has written goes too."""
+        super().close()
+        if self._folder is not None:
+            self._folder.cleanup()
+        self._folder = None
 
     def place(self, states: States, *, at_edge: bool) -> None:
         """Puts both pigs, made anew, into these states (principal frame)."""
@@ -57,9 +69,10 @@ class PairClient(Client):
         else:
             make_plane(self.id, self.table.surface)
         unseen = make_unseen(self.id)
-        first, second = self._texts
-        shape = make_shape_of(self.id, first)
-        shapes = (shape, shape if second == first else make_shape_of(self.id, second))
+        if self._folder is None:
+            self._write()
+        shapes = [make_shape_of(self.id, file) for file in self._files]
+        shapes = shapes if len(shapes) == 2 else [*shapes, *shapes]
         self._pigs = [
             make_pig(self.id, body, shape, unseen, in_air(state, number))
             for number, (body, shape, state) in enumerate(
@@ -69,6 +82,16 @@ class PairClient(Client):
         self.run(1)
         for pig, state in zip(self._pigs, states, strict=True):
             pose(self.id, pig, state)
+
+    def _write(self) -> None:
+        """Files of both shapes, or of the one that both pigs have."""
+        self._folder = tempfile.TemporaryDirectory(prefix="physim-")
+        first, second = self.bodies
+        bodies = [first] if second.model is first.model else [first, second]
+        self._files = [
+            write_parts(Path(self._folder.name) / f"{number}.obj", body.parts_m)
+            for number, body in enumerate(bodies)
+        ]
 
     def advance(self, ticks: int) -> int:
         """Simulates so many longest steps; the engine's steps."""
