@@ -77,6 +77,7 @@ class _FakeRoller:
                     contacts=tuple(contacts),
                     position_m=rng.standard_normal(3),
                     quat_xyzw=rng.standard_normal(4),
+                    time_s=float(rng.random()),
                 )
             )
         outcome = outcome_of(pigs[0].pose, pigs[1].pose, status=status, touching=touching)

@@ -25,7 +25,7 @@ ROLL_KEYS = [
     "pigs",
     "time_s",
 ]
-PIG_KEYS = ["name", "pose", "rest", "margin", "contacts", "position_m", "quat_xyzw"]
+PIG_KEYS = ["name", "pose", "rest", "margin", "contacts", "position_m", "quat_xyzw", "time_s"]
 CONTACT_KEYS = ["part", "other", "other_part", "gap_m", "position_m"]
 
 

@@ -29,7 +29,7 @@ def roll(
     rests: tuple[int | None, int | None] = (0, 1),
 ) -> Roll:
     pigs = tuple(
-        PigResult(name, pose, rest, 1.0, (), np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]))
+        PigResult(name, pose, rest, 1.0, (), np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), 0.5)
         for name, pose, rest in zip(("black", "pink"), (black, pink), rests, strict=True)
     )
     assert len(pigs) == 2
