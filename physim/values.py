@@ -16,69 +16,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from physim.names import BLACK as BLACK
+from physim.names import BODY_PARTS as BODY_PARTS
+from physim.names import FEET as FEET
+from physim.names import PIG_NAMES as PIG_NAMES
+from physim.names import PINK as PINK
+from physim.names import TABLE as TABLE
+from physim.names import Ended as Ended
+from physim.names import Outcome as Outcome
+from physim.names import Pose as Pose
+from physim.names import Status as Status
 
 Triple = tuple[float, float, float]
 Quat = tuple[float, float, float, float]
 FloatArray = NDArray[np.float64]
 
 GRAVITY_M_S2 = 9.81  # near the mean of Europe and North America
-
-BLACK, PINK = "black", "pink"
-PIG_NAMES = (BLACK, PINK)
-TABLE = "table"
-
-
-class Pose(str, Enum):
-    """How one pig lies. `OTHER` is a rest that the rules do not name."""
-
-    SIDE_DOT_UP = "side_dot_up"
-    SIDE_DOT_DOWN = "side_dot_down"
-    TROTTER = "trotter"
-    RAZORBACK = "razorback"
-    SNOUTER = "snouter"
-    LEANING_JOWLER = "leaning_jowler"
-    OTHER = "other"
-
-
-class Outcome(str, Enum):
-    """What a roll of two pigs is called; the last three are not in the rules."""
-
-    SIDER = "sider"
-    PIG_OUT = "pig_out"
-    TROTTER = "trotter"
-    DOUBLE_TROTTER = "double_trotter"
-    RAZORBACK = "razorback"
-    DOUBLE_RAZORBACK = "double_razorback"
-    SNOUTER = "snouter"
-    DOUBLE_SNOUTER = "double_snouter"
-    LEANING_JOWLER = "leaning_jowler"
-    DOUBLE_LEANING_JOWLER = "double_leaning_jowler"
-    MIXED_COMBO = "mixed_combo"
-    OINKER = "oinker"
-    PIGGYBACK = "piggyback"
-    OFF_TABLE = "off_table"
-    UNSETTLED = "unsettled"
-    AMBIGUOUS = "ambiguous"
-
-
-class Status(str, Enum):
-    """What physics did with a roll."""
-
-    OK = "ok"
-    OFF_TABLE = "off_table"
-    UNSETTLED = "unsettled"
-
-
-class Ended(str, Enum):
-    """Why the simulation of a roll stopped."""
-
-    REST = "rest"
-    CERTAIN = "certain"
 
 
 @dataclass(frozen=True)
@@ -121,24 +79,6 @@ class ConvexPart:
 
     label: str
     vertices_m: FloatArray
-
-
-FEET = ("front_left_foot", "front_right_foot", "hind_left_foot", "hind_right_foot")
-BODY_PARTS = (
-    "snout",
-    "head",
-    "left_ear",
-    "right_ear",
-    "shoulders",
-    "trunk",
-    "rump",
-    "tail",
-    *FEET,
-    "front_left_leg",
-    "front_right_leg",
-    "hind_left_leg",
-    "hind_right_leg",
-)
 
 
 @dataclass(frozen=True)

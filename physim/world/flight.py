@@ -28,7 +28,7 @@ from physim.values import GRAVITY_M_S2, Quat, RigidState, Triple
 from physim.world import kernels
 from physim.world.body import Body
 
-MAX_TURN_RAD = 0.2  # between two nodes
+MAX_TURN_RAD = 0.1  # between two nodes
 LONGEST_STEP_S = 0.05
 # Contact is reached when the gap is below this: far below the engine's own collision
 # margin (1e-5 m), so that the engine sees the contact in its first step.
@@ -93,6 +93,11 @@ class Flight:
             np.array(self.velocity_m_s(time_s)),
             np.array(kernels.out_of_body(q, spin)),
         )
+
+    def landing(self) -> tuple[float, RigidState]:
+        """Time and state just before the first touch of the table; at time 0 where it touches."""
+        time_s = self.landing_s()
+        return time_s, self.state(time_s)
 
     def landing_s(self) -> float:
         """The time just before the first touch of the table; 0 where the body touches it."""

@@ -28,9 +28,8 @@ from physim.world.flight import Flight
 
 # A flight that lasts at least so long is computed; shorter ones cost less to step.
 LEAST_FLIGHT_S = 0.02
-# As long as the speed suffices for such a flight, the pig is looked at so often.
+# As long as the speed suffices for such a flight, the pig is looked at twice as often.
 LEAST_SPRING_M = GRAVITY_M_S2 * LEAST_FLIGHT_S**2 / 8.0
-SHORT_TICKS = 16
 
 
 @dataclass(frozen=True)
@@ -62,6 +61,7 @@ class Solo:
         self.client = client
         self.body: Body = client.body
         self.tick_s = client.settings.time_step_s
+        self._short_ticks = max(1, client.settings.steps_a_call // 2)
         self.ticks = 0
         """Of the last look."""
         self.steps = 0
@@ -130,7 +130,7 @@ class Solo:
             if ticks <= 0:
                 return
             if self._springy:
-                ticks = min(ticks, SHORT_TICKS)
+                ticks = min(ticks, self._short_ticks)
             halvings = self.client.halvings(speed)
             self.steps += self.client.run(ticks, halvings)
             self._at_s += ticks * self.tick_s

@@ -12,8 +12,6 @@ from physim.world.bullet_solo import SoloClient
 from physim.world.settings import EngineSettings
 from physim.world.solo import Solo
 
-RENEW_AFTER = 20_000  # rolls: Bullet keeps some memory for long
-
 
 class World:
     """A table and two pigs. Use it with `with`; `settle` rolls on it."""

@@ -160,7 +160,7 @@ def test_a_lifted_pig_touches_nothing(standard: PigModel) -> None:
 
 
 def test_a_saved_final_state_is_read_the_same_again() -> None:
-    setup = Setup.named(toss="trapdoor")
+    setup = Setup.named(toss="trapdoor", settle="full")
     with Simulator(setup) as simulator:
         for index in range(6):
             roll = simulator.roll(41, index)

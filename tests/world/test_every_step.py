@@ -116,8 +116,9 @@ def watching() -> Iterator[Watcher]:
 
     def landed(solo: Solo) -> float:
         watcher.seen.landings += 1
-        assert solo._landing is not None
-        watcher.alone(id(solo.client), energy_m(solo.body, solo._landing))
+        assert solo._flight is not None
+        landing = solo._flight.state(solo._wait_s)
+        watcher.alone(id(solo.client), energy_m(solo.body, landing))
         return land(solo)
 
     def resumed(solo: Solo, state: RigidState, tick: int) -> None:

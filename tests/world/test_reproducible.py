@@ -33,7 +33,7 @@ with open(sys.argv[1], "wb") as out:
 @pytest.fixture(scope="module")
 def close() -> Setup:
     """Pigs so near to each other on the door that they often meet."""
-    setup = Setup.named(toss="trapdoor")
+    setup = Setup.named(toss="trapdoor", settle="full")
     assert isinstance(setup.toss, Trapdoor)
     toss = replace(setup.toss, separation_m=0.025, separation_spread_m=0.0)
     return replace(setup, toss=toss)

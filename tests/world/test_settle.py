@@ -66,7 +66,7 @@ def settled(
 def test_settled_pigs_stay_and_stand_over_their_support(
     standard: PigModel, placed: Callable[[Array, RigidState], Array]
 ) -> None:
-    setup = Setup.named(toss="trapdoor")
+    setup = Setup.named(toss="trapdoor", settle="full")
     with Simulator(setup) as simulator:
         checked = together = 0
         for index in range(12):
