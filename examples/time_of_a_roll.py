@@ -20,7 +20,7 @@ from physim.world.watch import Watch
 
 # Of each part of a roll, the methods that do its work.
 PARTS: dict[str, tuple[tuple[type, str], ...]] = {
-    "flight": ((Flight, "landing"), (Flight, "state")),
+    "flight": ((Flight, "landing_s"), (Flight, "state")),
     "contact": ((Client, "run"),),
     "bodies": ((PairClient, "place"), (SoloClient, "forget"), (SoloClient, "place")),
     "watching": ((Watch, "ticks"), (Watch, "met")),  # whether the pigs may meet
