@@ -114,47 +114,28 @@ class Client:
 
 
 class Motion:
-    """A body that an engine moves, in SI units, principal frame."""
+    """A body that an engine moves, in SI units, principal frame.
 
-    ticks_in_air = 0.0  # none that are known
+    Attributes:
+        body: the pig.
+        centre_m: the centre of mass.
+        quat_xyzw: principal frame to world.
+        velocity_m_s: of the centre of mass.
+        spin_rad_s: angular velocity in the world.
+        turning_m_s: a bound on the speed of the body's points about its centre of mass.
+        point_speed_m_s: a bound on the speed of its fastest point.
+    """
 
     def __init__(self, body: Body, seen: Seen) -> None:
         self.body = body
         self.seen = seen
-
-    @property
-    def centre_m(self) -> Triple:
-        """The centre of mass."""
-        x, y, z = self.seen[0]
-        return x / UNITS_PER_M, y / UNITS_PER_M, z / UNITS_PER_M
-
-    @property
-    def velocity_m_s(self) -> Triple:
-        """Of the centre of mass."""
-        x, y, z = self.seen[2]
-        return x / UNITS_PER_M, y / UNITS_PER_M, z / UNITS_PER_M
-
-    @property
-    def quat_xyzw(self) -> Quat:
-        """Principal frame to world."""
-        x, y, z, w = self.seen[1]
-        return x, y, z, w
-
-    @property
-    def spin_rad_s(self) -> Triple:
-        """Angular velocity in the world."""
-        x, y, z = self.seen[3]
-        return x, y, z
-
-    @property
-    def turning_m_s(self) -> float:
-        """A bound on the speed of the body's points about its centre of mass."""
-        return self.body.radius_m * math.hypot(*self.seen[3])
-
-    @property
-    def point_speed_m_s(self) -> float:
-        """A bound on the speed of the body's fastest point."""
-        return math.hypot(*self.seen[2]) / UNITS_PER_M + self.turning_m_s
+        (x, y, z), (i, j, k, w), (p, q, r), (a, b, c) = seen
+        self.centre_m: Triple = (x / UNITS_PER_M, y / UNITS_PER_M, z / UNITS_PER_M)
+        self.quat_xyzw: Quat = (i, j, k, w)
+        self.velocity_m_s: Triple = (p / UNITS_PER_M, q / UNITS_PER_M, r / UNITS_PER_M)
+        self.spin_rad_s: Triple = (a, b, c)
+        self.turning_m_s = body.radius_m * math.hypot(a, b, c)
+        self.point_speed_m_s = math.hypot(p, q, r) / UNITS_PER_M + self.turning_m_s
 
     def state(self) -> RigidState:
         """All of it."""

@@ -52,11 +52,6 @@ def closing_m_s(first: Mover, second: Mover) -> float:
     return drift + first.turning_m_s + second.turning_m_s
 
 
-def point_speed_m_s(pig: Mover) -> float:
-    """A bound on the speed of a pig's fastest point."""
-    return math.hypot(*pig.velocity_m_s) + pig.turning_m_s
-
-
 def way_m(speed_m_s: float, time_s: float, pigs: int = 1) -> float:
     """How far points of that speed in all, of so many pigs, get towards each other."""
     return SPEED_UP * (speed_m_s + pigs * GRAVITY_M_S2 * time_s) * time_s

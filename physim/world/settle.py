@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from physim.values import Ended, Rest, RigidState, Status, Toss
 from physim.world.certain import Certificate
-from physim.world.meeting import point_speed_m_s, room_m, way_m
+from physim.world.meeting import room_m, way_m
 from physim.world.solo import Solo
 from physim.world.still import RestCriterion, Stillness
 from physim.world.together import Together
@@ -78,7 +78,7 @@ class _Pig:
             return
         solo = self.solo
         solo.advance(ticks)
-        if solo.flying or point_speed_m_s(solo) > self.still.limit_m_s:
+        if solo.flying or solo.point_speed_m_s > self.still.limit_m_s:
             self.still.moves()
         else:
             self.at_rest = self.still.at_rest(solo.state(), solo.time_s)
@@ -157,7 +157,8 @@ class _Roll:
             tick from which the pigs must go on together.
         """
         pigs = self._pigs
-        while not all(pig.parked for pig in pigs):
+        black, pink = pigs
+        while not (black.parked and pink.parked):
             ticks = self._ticks_ahead()
             if ticks == 0:
                 for pig in pigs:
@@ -174,8 +175,8 @@ class _Roll:
             self._show()
             at_cap = self._time_s >= self._cap_s
             if self._fast or at_cap:
-                for pig, other in (pigs, pigs[::-1]):
-                    self._park(pig, other)
+                self._park(black, pink)
+                self._park(pink, black)
             if at_cap:
                 break
         return None
@@ -235,7 +236,7 @@ class _Roll:
             return room > 0.0
         if other.basin is not None:
             return room > other.reach_m + way_m(other.fastest_m_s, self._call_s)
-        return room > way_m(point_speed_m_s(other.solo), self._call_s)
+        return room > way_m(other.solo.point_speed_m_s, self._call_s)
 
     def _near_edge(self, pig: _Pig) -> bool:
         """Whether a pig may reach the edge before the next look, or before it lands."""

@@ -22,7 +22,7 @@ import numpy as np
 from physim.values import GRAVITY_M_S2, Quat, RigidState, Triple
 from physim.world import kernels
 from physim.world.body import Body
-from physim.world.bullet import Motion
+from physim.world.bullet import Motion, Seen
 from physim.world.bullet_solo import SoloClient
 from physim.world.flight import Flight
 
@@ -30,6 +30,10 @@ from physim.world.flight import Flight
 LEAST_FLIGHT_S = 0.02
 # As long as the speed suffices for such a flight, the pig is looked at twice as often.
 LEAST_SPRING_M = GRAVITY_M_S2 * LEAST_FLIGHT_S**2 / 8.0
+
+
+# Before a roll has begun.
+NOWHERE: Seen = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ class Solo:
         self._lands_s = math.inf
         self._wait_s = 0.0  # from take-off to landing
         self._stay_s = 0.0  # before this time no flight is worth computing
-        self._motion = Motion(self.body, ())
+        self._motion = Motion(self.body, NOWHERE)
 
     def release(self, start: RigidState) -> None:
         """Begins a roll with this state (principal frame) at tick 0."""
@@ -139,34 +143,34 @@ class Solo:
     @property
     def centre_m(self) -> Triple:
         """The centre of mass at this look."""
-        if self._flight is None:
-            return self._motion.centre_m
-        return self._flight.place_m(self.time_s - self._began_s)
+        flight = self._flight
+        return self._motion.centre_m if flight is None else flight.place_m(self._flown_s)
 
     @property
     def velocity_m_s(self) -> Triple:
         """Of the centre of mass at this look."""
-        if self._flight is None:
-            return self._motion.velocity_m_s
-        return self._flight.velocity_m_s(self.time_s - self._began_s)
+        flight = self._flight
+        return self._motion.velocity_m_s if flight is None else flight.velocity_m_s(self._flown_s)
 
     @property
     def quat_xyzw(self) -> Quat:
         """The attitude at this look, principal frame to world."""
-        if self._flight is None:
-            return self._motion.quat_xyzw
-        return self._flight.attitude(self.time_s - self._began_s)
+        flight = self._flight
+        return self._motion.quat_xyzw if flight is None else flight.attitude(self._flown_s)
 
     @property
     def turning_m_s(self) -> float:
         """A bound on the speed of the pig's points about its centre of mass."""
-        if self._flight is None:
+        flight = self._flight
+        if flight is None:
             return self._motion.turning_m_s
-        return self.body.radius_m * self._flight.fastest_rad_s
+        return self.body.radius_m * flight.fastest_rad_s
 
     @property
     def point_speed_m_s(self) -> float:
         """A bound on the speed of the pig's fastest point."""
+        if self._flight is None:
+            return self._motion.point_speed_m_s
         return math.hypot(*self.velocity_m_s) + self.turning_m_s
 
     @property
@@ -177,21 +181,20 @@ class Solo:
         """
         return self.energy_m - min(0.0, self.gap_m)
 
-    @property
-    def fastest_centre_m_s(self) -> float:
-        """What the centre of mass will never exceed from now on, by the pig's energy."""
-        spare_m = max(0.0, self.energy_on_table_m - self.body.lowest_m)
-        return math.sqrt(2.0 * GRAVITY_M_S2 * spare_m)
-
     def state(self) -> RigidState:
         """The state at this look, principal frame."""
         if self._flight is None:
             return self._motion.state()
-        return self._flight.state(self.time_s - self._began_s)
+        return self._flight.state(self._flown_s)
+
+    @property
+    def _flown_s(self) -> float:
+        """From take-off to this look; a pig that took off after it is held a moment before."""
+        return self.ticks * self.tick_s - self._began_s
 
     def hold(self) -> Held:
         """How the pig moves at this look, to come back to."""
-        return Held(self._motion, self._flight, self.time_s - self._began_s, self.tick_s)
+        return Held(self._motion, self._flight, self._flown_s, self.tick_s)
 
     def _fly(self, flight: Flight, began_s: float, wait_s: float) -> None:
         self._flight, self._began_s = flight, began_s
