@@ -96,11 +96,14 @@ class Watch:
 
     def met(self, tick: int) -> Near | None:
         """The look before, if the pigs may have touched since; None if they surely have not."""
-        near = self._near
+        # Asked once a look: a later one, before which `ticks` was not asked, is not about it.
+        near, self._near = self._near, None
         if near is None:
             return None
         speed = max(near.speed_m_s, closing_m_s(self._black, self._pink))
         way = speed * (tick - near.tick) * self._tick_s
         gap = gap_m(self._black, self._pink)
+        if near.gap_m + gap <= way:
+            return near  # what was found of this tick did not happen
         self._known = (tick, gap)
-        return near if near.gap_m + gap <= way else None
+        return None
