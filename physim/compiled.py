@@ -6,26 +6,34 @@ another way than Python (`math.hypot`, `**`) are avoided in what is compiled. Th
 the bits. Compiled code is kept in Numba's cache; the very first run compiles it, which takes
 some seconds.
 
-`PHYSIM_COMPILED=0` in the environment leaves everything to Python.
+`PHYSIM_COMPILED=0` in the environment leaves everything to Python, and so does a Numba that
+cannot be loaded, such as one that is older than the NumPy beside it. Where no folder can be written
+to for the cache (Numba's `NUMBA_CACHE_DIR` names one), each process compiles for itself.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Any, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-COMPILED = os.environ.get("PHYSIM_COMPILED", "1") != "0" and find_spec("numba") is not None
+njit: Callable[..., Any] | None = None
+if os.environ.get("PHYSIM_COMPILED", "1") != "0":
+    with contextlib.suppress(ImportError):
+        from numba import njit
+
+COMPILED = njit is not None
 """Whether the innermost loops are compiled."""
 
 
 def compiled(function: Function) -> Function:
     """Compiles a function of plain numbers, tuples and arrays at its first call."""
-    if not COMPILED:
+    if njit is None:
         return function
-    from numba import njit
-
-    return cast(Function, njit(cache=True)(function))
+    try:
+        return cast(Function, njit(cache=True)(function))
+    except RuntimeError:  # no folder for the cache
+        return cast(Function, njit(function))
