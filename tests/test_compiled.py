@@ -48,3 +48,36 @@ def test_without_a_folder_for_the_cache_it_still_compiles(monkeypatch: pytest.Mo
 
     assert module.compiled(double)(3.0) == 6.0
     assert asked == [True, False]
+
+
+ROLLS = """
+from physim.compiled import COMPILED
+from physim.roll import Setup, Simulator
+print(COMPILED)
+with Simulator(Setup.named(toss="hand")) as simulator:
+    for roll in simulator.rolls(7, range(8)):
+        for pig in roll.pigs:
+            print(pig.time_s.hex(), [x.hex() for x in (*pig.position_m, *pig.quat_xyzw)])
+"""
+
+
+def test_compiled_rolls_have_the_same_bits() -> None:
+    pytest.importorskip("numba")
+    told = []
+    for compiled in "01":
+        done = subprocess.run(
+            [sys.executable, "-c", ROLLS],
+            env={
+                **os.environ,
+                "PYTHONPATH": str(Path(module.__file__).parents[1]),
+                "PHYSIM_COMPILED": compiled,
+            },
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        told.append(done.stdout.splitlines())
+    python, numba = told
+    assert (python[0], numba[0]) == ("False", "True")
+    assert len(python) == 17
+    assert python[1:] == numba[1:]
