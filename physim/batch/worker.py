@@ -138,4 +138,7 @@ def _leave_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])
+        from physim.world.bullet_pair import remove_files
+
+        remove_files()
         os._exit(1)

@@ -22,6 +22,7 @@ import numpy as np
 
 from physim.errors import PhysicsError
 from physim.values import GRAVITY_M_S2, Quat, RigidState, Triple
+from physim.world import kernels
 from physim.world.body import Body
 from physim.world.bullet_client import UNITS_PER_M, pybullet, quiet_stdout
 from physim.world.settings import EngineSettings
@@ -136,6 +137,19 @@ class Motion:
         self.spin_rad_s: Triple = (a, b, c)
         self.turning_m_s = body.radius_m * math.hypot(a, b, c)
         self.point_speed_m_s = math.hypot(p, q, r) / UNITS_PER_M + self.turning_m_s
+
+    def gap_and_kinetic_m(self) -> tuple[float, float]:
+        """The lowest corner's height above the table, and the kinetic energy over m g."""
+        body = self.body
+        gap, kinetic = kernels.look(
+            body.hull_columns_m,
+            body.radii_of_gyration_squared_m2,
+            self.centre_m[2],
+            self.quat_xyzw,
+            self.velocity_m_s,
+            self.spin_rad_s,
+        )
+        return gap, kinetic
 
     def state(self) -> RigidState:
         """All of it."""

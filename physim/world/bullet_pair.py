@@ -8,6 +8,7 @@ contacts with it.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from physim.world.settings import EngineSettings
 RENEW_AFTER = 200  # worlds: Bullet keeps some memory of every shape ever made
 
 States = tuple[RigidState, RigidState]
+_folders: set[str] = set()  # of this process's clients, while they are open
 Motions = tuple[Motion, Motion]
 
 
@@ -53,6 +55,7 @@ class PairClient(Client):
         """Ends the client; what it has written goes too."""
         super().close()
         if self._folder is not None:
+            _folders.discard(self._folder.name)
             self._folder.cleanup()
         self._folder = None
 
@@ -86,6 +89,7 @@ class PairClient(Client):
     def _write(self) -> None:
         """Files of both shapes, or of the one that both pigs have."""
         self._folder = tempfile.TemporaryDirectory(prefix="physim-")
+        _folders.add(self._folder.name)
         first, second = self.bodies
         bodies = [first] if second.model is first.model else [first, second]
         self._files = [
@@ -122,3 +126,9 @@ class PairClient(Client):
             physicsClientId=self.id,
         )
         return len(points) > 0
+
+
+def remove_files() -> None:
+    """Removes what this process's clients have written, before it ends without closing them."""
+    for folder in tuple(_folders):
+        shutil.rmtree(folder, ignore_errors=True)

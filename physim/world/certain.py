@@ -37,7 +37,7 @@ REACH_FACTOR = 2.0
 REACH_LEAST_M = 0.001
 _ARC_POINTS = 24
 _AZIMUTHS, _POLARS = 72, 60  # of the table of what surely is in a basin
-_WIDEST_RAD = math.pi / 3  # no basin is wider
+_WIDEST_RAD = math.pi / 3  # what lies farther from a rest is not taken to be in its basin
 
 
 class Certificate:

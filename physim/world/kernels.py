@@ -1,8 +1,9 @@
 """The innermost loops of a roll, on plain numbers and arrays.
 
 Quaternions are (x, y, z, w); a hull is a (3, n) array of its corners about the centre of mass in
-the principal frame [m]. No function here calls a linear-algebra library or a function whose last
-bits may depend on the processor, and sums over coordinates are written out in their order.
+the principal frame [m]. No function here calls a linear-algebra library, whose last bits may
+depend on the processor, and sums over coordinates are written out in their order; sine and cosine
+are those of the C library.
 """
 
 from __future__ import annotations

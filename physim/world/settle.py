@@ -44,7 +44,8 @@ def settle(
         toss: the two states at release, pig frame.
         criterion: when pigs are at rest; the default if None.
         observe: called at every look with the time since release [s] and both states
-            (principal frame) at that time, or up to a step later.
+            (principal frame) at that time, or up to a step later; a pig that is at rest, or
+            parked in a fast roll, is shown where it stays.
         certificates: know when a pig's outcome is certain; asked at the cap, and before.
         fast: ends the roll once the outcome is certain. It changes when a roll stops, and
             nothing else.
@@ -207,9 +208,12 @@ class _Roll:
                 self._catch_up(pig)
         if self._near_edge(pigs[0]) or self._near_edge(pigs[1]):
             return 0
-        if pigs[0].basin is None and pigs[1].basin is None:
-            return self._watch.ticks(self._tick, (pigs[0].at_rest, pigs[1].at_rest))
-        return self._look_ticks - self._tick % self._look_ticks
+        regular = self._look_ticks - self._tick % self._look_ticks
+        if pigs[0].basin is not None or pigs[1].basin is not None:
+            return regular
+        ticks = self._watch.ticks(self._tick, (pigs[0].at_rest, pigs[1].at_rest))
+        # No leap over the edge: a flight is looked at there as anywhere else.
+        return min(ticks, regular) if self._flies_off(ticks) else ticks
 
     def _catch_up(self, pig: _Pig) -> None:
         """Brings a pig that was parked to the present look, by the looks it would have had."""
@@ -221,7 +225,10 @@ class _Roll:
         if pig.parked:
             return
         basin = pig.certain()
-        if basin is not None and self._clear(pig, other) and not self._over_edge(pig, pig.reach_m):
+        if basin is None or not self._clear(pig, other):
+            return
+        # A full roll looks ahead by what the pig may do before the next look.
+        if not self._over_edge(pig, pig.reach_m + pig.fastest_m_s * self._call_s):
             pig.basin = basin
 
     def _clear(self, pig: _Pig, other: _Pig) -> bool:
@@ -239,13 +246,20 @@ class _Roll:
         return room > way_m(other.solo.point_speed_m_s, self._call_s)
 
     def _near_edge(self, pig: _Pig) -> bool:
-        """Whether a pig may reach the edge before the next look, or before it lands."""
+        """Whether a pig may reach the edge before the next look."""
         if pig.parked:
             return False
-        solo = pig.solo
-        u, v, _ = solo.velocity_m_s
-        way_m = max(abs(u), abs(v)) * max(solo.ticks_in_air * self._tick_s, self._call_s)
-        return self._over_edge(pig, way_m)
+        u, v, _ = pig.solo.velocity_m_s
+        return self._over_edge(pig, max(abs(u), abs(v)) * self._call_s)
+
+    def _flies_off(self, ticks: int) -> bool:
+        """Whether a pig in flight comes near the edge on this way."""
+        time_s = (ticks + self._look_ticks) * self._tick_s
+        return any(
+            self._over_edge(pig, max(map(abs, pig.solo.velocity_m_s[:2])) * time_s)
+            for pig in self._pigs
+            if not pig.parked
+        )
 
     def _over_edge(self, pig: _Pig, way_m: float) -> bool:
         """Whether this way brings a pig's sphere over the edge."""

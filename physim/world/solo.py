@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from physim.values import GRAVITY_M_S2, Quat, RigidState, Triple
-from physim.world import kernels
 from physim.world.body import Body
 from physim.world.bullet import Motion, Seen
 from physim.world.bullet_solo import SoloClient
@@ -46,7 +45,11 @@ class Held:
     tick_s: float
 
     def engine_state(self) -> RigidState:
-        """The state (principal frame) with the velocity that an engine needs to go on from it."""
+        """The state (principal frame) with the velocity that an engine needs to go on from it.
+
+        Of a flight, the fall of half a longest step; an engine that halves its steps begins up
+        to half of that too slow, which vanishes with the step.
+        """
         if self.flight is None:
             return self.motion.state()
         return lifted(self.flight.state(self.flown_s), 0.5 * self.tick_s)
@@ -124,7 +127,8 @@ class Solo:
         self.ticks += ticks
         now_s = self.ticks * self.tick_s
         while True:
-            if self._flight is not None:
+            landed = self._flight is not None
+            if landed:
                 if self._lands_s > now_s:
                     return
                 speed = self._land()
@@ -132,6 +136,8 @@ class Solo:
                 speed = self.point_speed_m_s
             ticks = math.ceil((now_s - self._at_s) / self.tick_s)
             if ticks <= 0:
+                if landed:  # at the very moment of the look
+                    self._look(0)
                 return
             if self._springy:
                 ticks = min(ticks, self._short_ticks)
@@ -220,16 +226,8 @@ class Solo:
         """Reads the engine; a pig that will be in the air for long takes off."""
         self._motion = self.client.look()
         motion = self._motion
-        height_m = motion.centre_m[2]
-        self.gap_m, kinetic_m = kernels.look(
-            self.body.hull_columns_m,
-            self.body.radii_of_gyration_squared_m2,
-            height_m,
-            motion.quat_xyzw,
-            motion.velocity_m_s,
-            motion.spin_rad_s,
-        )
-        self.energy_m = height_m + kinetic_m
+        self.gap_m, kinetic_m = motion.gap_and_kinetic_m()
+        self.energy_m = motion.centre_m[2] + kinetic_m
         self._springy = kinetic_m > LEAST_SPRING_M
         if self.gap_m > 2.0 * self.client.settings.contact_breaking_m:
             self._take_off(motion.velocity_m_s[2], halvings)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from physim.rotations import conjugate, rotate
-from physim.values import GRAVITY_M_S2, Ended, Rest, RigidState, Status
-from physim.world.body import Body
+from physim.values import Ended, Rest, Status
 from physim.world.bullet import Motion
 from physim.world.bullet_pair import Motions, PairClient, States
 from physim.world.certain import Certificate
@@ -45,6 +43,7 @@ class Together:
         self._certificates = certificates
         self._observe = observe
         self._fast = fast
+        self._look_s = client.settings.call_s
         self._stills: tuple[Stillness, ...] = ()
         self.tick = 0
         """Longest steps since release."""
@@ -144,22 +143,22 @@ class Together:
             room -= motion.body.radius_m
             if room <= 0.0:
                 return None
-            energy_m = lifted_energy_m(motion.body, motion.state())
+            sunk_m, kinetic_m = motion.gap_and_kinetic_m()
+            energy_m = motion.centre_m[2] - min(0.0, sunk_m) + kinetic_m
             basin = certificate.basin(motion.quat_xyzw, energy_m)
             if basin is None:
                 return None
             reach_m = certificate.reach_m(basin, energy_m)
             room -= reach_m
-            if self._over_edge(motion, reach_m):
+            if self._over_edge(motion, reach_m + self._look_s * certificate.fastest_m_s(energy_m)):
                 return None
             found.append(basin)
         return (found[0], found[1]) if room > 0.0 else None
 
     def _near_edge(self, motions: Motions) -> bool:
         """Whether a pig may reach the edge before the next look."""
-        time_s = self._client.settings.call_s
         return any(
-            self._over_edge(motion, time_s * max(map(abs, motion.velocity_m_s[:2])))
+            self._over_edge(motion, self._look_s * max(map(abs, motion.velocity_m_s[:2])))
             for motion in motions
         )
 
@@ -177,13 +176,3 @@ class Together:
             if outside and z < -motion.body.radius_m:
                 return True
         return False
-
-
-def lifted_energy_m(body: Body, state: RigidState) -> float:
-    """Potential and kinetic energy over m g once the pig is lifted onto the table [m]."""
-    spin = rotate(conjugate(state.quat_xyzw), state.angular_velocity_rad_s)
-    turning = float((body.moments_kg_m2 * spin * spin).sum()) / body.model.mass_kg
-    moving = float((state.velocity_m_s**2).sum())
-    height_m = float(state.position_m[2])
-    lowest_m = height_m + float(rotate(state.quat_xyzw, body.hull_m)[:, 2].min())
-    return height_m - min(0.0, lowest_m) + 0.5 * (moving + turning) / GRAVITY_M_S2

@@ -28,12 +28,15 @@ class Near:
         tick: of the look.
         gap_m: between them, at least.
         speed_m_s: at which they approach each other, at most.
+        in_air: whether both fly until the next look. If not, one of them is up to a tick late
+            (`solo`) and may have gone so much farther.
         held: how each pig moves then.
     """
 
     tick: int
     gap_m: float
     speed_m_s: float
+    in_air: bool
     held: tuple[Held, Held]
 
     def states(self) -> States:
@@ -87,20 +90,24 @@ class Watch:
             return ticks
         if gap <= 0.0:
             return 0
-        if 0 < in_air <= regular:
-            ticks, speed = in_air, closing_m_s(black, pink)
+        flies = in_air > 0
+        if flies:
+            ticks, speed = min(ticks, in_air), closing_m_s(black, pink)
         if speed * self._tick_s * ticks > gap:
             ticks = max(1, int(gap / (speed * self._tick_s)))
-        self._near = Near(tick, gap, speed, (black.hold(), pink.hold()))
+        self._near = Near(tick, gap, speed, flies, (black.hold(), pink.hold()))
         return ticks
 
     def met(self, tick: int) -> Near | None:
         """The look before, if the pigs may have touched since; None if they surely have not."""
-        near = self._near
+        # Asked once a look: a later one, before which `ticks` was not asked, is not about it.
+        near, self._near = self._near, None
         if near is None:
             return None
         speed = max(near.speed_m_s, closing_m_s(self._black, self._pink))
-        way = speed * (tick - near.tick) * self._tick_s
+        way = speed * (tick - near.tick + (not near.in_air)) * self._tick_s
         gap = gap_m(self._black, self._pink)
+        if near.gap_m + gap <= way:
+            return near  # what was found of this tick did not happen
         self._known = (tick, gap)
-        return near if near.gap_m + gap <= way else None
+        return None

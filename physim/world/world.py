@@ -28,8 +28,10 @@ class World:
         self._open = ExitStack()
 
     def __enter__(self) -> World:
-        for client in (self.solos[0].client, self.solos[1].client, self.pair):
-            self._open.enter_context(client)
+        with ExitStack() as stack:  # closes those that are open if another cannot be opened
+            for client in (self.solos[0].client, self.solos[1].client, self.pair):
+                stack.enter_context(client)
+            self._open = stack.pop_all()
         return self
 
     def __exit__(
