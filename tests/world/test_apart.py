@@ -157,7 +157,20 @@ def test_an_observer_changes_no_bit(name: str) -> None:
 # --- fast and full ---
 
 
-@pytest.mark.parametrize(("name", "rolls"), [("trapdoor", 150), ("hand", 60), ("close", 40)])
+MANY = [pytest.mark.slow, pytest.mark.timeout(1800)]
+
+
+@pytest.mark.parametrize(
+    ("name", "rolls"),
+    [
+        ("trapdoor", 150),
+        ("hand", 60),
+        ("close", 40),
+        pytest.param("trapdoor", 5000, marks=MANY),
+        pytest.param("hand", 3000, marks=MANY),
+        pytest.param("close", 1500, marks=MANY),
+    ],
+)
 def test_fast_is_full_cut_short(name: str, rolls: int) -> None:
     """Names, rests and outcome are the same, and each state lies on the full roll's way."""
     full, fast = setup_of(name), setup_of(name, "fast")
