@@ -67,8 +67,9 @@ def roll_text(roll: Roll) -> str:
 
 
 def _pig_text(pig: PigResult) -> str:
-    parts = ", ".join(_contact_text(contact) for contact in pig.contacts) or "nothing"
-    return f"  {pig.name:6}{pig.pose.value:15} margin {pig.margin:.2f}, on {parts}"
+    parts = ", ".join(_contact_text(contact) for contact in pig.contacts)
+    where = f"on {parts}" if parts else "in the air at that moment"  # certain, or fallen
+    return f"  {pig.name:6}{pig.pose.value:15} margin {pig.margin:.2f}, {where}"
 
 
 def _contact_text(contact: Contact) -> str:

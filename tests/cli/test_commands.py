@@ -122,7 +122,8 @@ def test_rolls_as_json_lines_have_the_public_names() -> None:
         assert list(roll) == ROLL_KEYS and roll["seed"] == 4
         assert [pig["name"] for pig in roll["pigs"]] == ["black", "pink"]
         for pig in roll["pigs"]:
-            assert list(pig) == PIG_KEYS and pig["contacts"]
+            assert list(pig) == PIG_KEYS
+            assert pig["contacts"] or roll["ended"] == "certain"
             assert all(list(contact) == CONTACT_KEYS for contact in pig["contacts"])
     assert Counts.from_rows(rolls).rolls == 3
     alone = physim("roll", "--seed", 4, "--index", 9, "--json")
