@@ -56,6 +56,8 @@ $(STAMP): pyproject.toml constraints.txt
 	  exit 1; \
 	fi; \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'; \
+	echo 'Compiling the inner loops, once'; \
+	$(BIN)/physim roll -n 60 --toss hand >/dev/null; \
 	touch $(STAMP)
 
 demo: $(STAMP)

@@ -15,7 +15,7 @@ Values are frozen. Arrays inside them are never written to.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 
 import numpy as np
@@ -110,6 +110,10 @@ class PigModel:
     rolling_friction: float = 0.0
     spinning_friction: float = 0.0
     dot_side: str = "right"
+
+    def __getstate__(self) -> dict[str, object]:
+        """What goes to another process: the fields, without what is computed from them."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def vertices_m(self) -> FloatArray:

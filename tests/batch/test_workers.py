@@ -76,7 +76,7 @@ def test_other_bits_are_refused() -> None:
     row = list(decode(Bench().rows(kit, range(1)).content).to_pylist()[0].values())
     assert Bench().rows(replace(kit, check_row=tuple(row)), range(1)).content
     row[-2] *= 1 + 2**-52
-    with pytest.raises(WorkerError, match=r"other bits \(pink_qw: "):
+    with pytest.raises(WorkerError, match=r"other bits \(pink_time_s: "):
         Bench().rows(replace(kit, check_row=tuple(row)), range(1))
 
 
