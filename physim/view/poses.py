@@ -71,7 +71,7 @@ def _first(columns: dict[str, Any], pose: Pose) -> tuple[int, str] | None:
 def _at_rest(manifest: Manifest, index: int, name: str) -> PlacedPig:
     """That pig of that roll once it lies still: a row may hold the moment it became certain."""
     names = {**manifest.names, "settle": FULL}
-    with BatchPlan(n=1, seed=manifest.seed, **names).open() as simulator:
+    with BatchPlan(n=1, **names).open() as simulator:
         pig = simulator.roll(manifest.seed, index).pigs[PIG_NAMES.index(name)]
     model = manifest.names[name] or manifest.names["model"]
     return placed(model, name, RigidState(pig.position_m, pig.quat_xyzw))
