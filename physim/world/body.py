@@ -16,7 +16,7 @@ from scipy.spatial import ConvexHull
 
 from physim.geometry import inside_margin
 from physim.rotations import conjugate, from_matrix, multiply, normalized, rotate
-from physim.values import FloatArray, PigModel, RigidState
+from physim.values import FloatArray, PigModel, RigidState, Triple
 
 # Off-diagonal inertia below this share of the largest moment counts as zero, so
 # that a symmetric body (a cube) keeps its own axes and not arbitrary ones.
@@ -41,7 +41,8 @@ class Body:
         radius_m: of the sphere about the centre of mass that holds the pig [m].
         hull_columns_m: (3, n) the same corners, each coordinate in one piece.
         hull_radii_m: (n,) lengths of `hull_m`.
-        radii_of_gyration_squared_m2: principal moments over mass [m2].
+        moments: the principal moments as plain numbers [kg m2].
+        radii_of_gyration_squared_m2: the same over the mass [m2].
         point_speed_share: no point of a pig whose kinetic energy is m v^2 / 2 is faster than
             this times v: sqrt(1 + m radius^2 / least moment), all of it being spin or drift.
         lowest_m: height of the centre of mass above the table at its lowest [m].
@@ -56,13 +57,15 @@ class Body:
     radius_m: float
     hull_columns_m: FloatArray = field(init=False)
     hull_radii_m: FloatArray = field(init=False)
-    radii_of_gyration_squared_m2: tuple[float, float, float] = field(init=False)
+    moments: Triple = field(init=False)
+    radii_of_gyration_squared_m2: Triple = field(init=False)
     point_speed_share: float = field(init=False)
     lowest_m: float = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hull_columns_m", np.ascontiguousarray(self.hull_m.T))
         object.__setattr__(self, "hull_radii_m", np.sqrt((self.hull_m**2).sum(axis=1)))
+        object.__setattr__(self, "moments", tuple(self.moments_kg_m2.tolist()))
         squares = tuple((self.moments_kg_m2 / self.model.mass_kg).tolist())
         object.__setattr__(self, "radii_of_gyration_squared_m2", squares)
         share = math.sqrt(1.0 + self.radius_m**2 / min(squares))

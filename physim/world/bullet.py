@@ -18,18 +18,14 @@ import math
 from types import TracebackType
 from typing import TypeVar
 
-import numpy as np
-
-from physim.errors import PhysicsError
-from physim.values import GRAVITY_M_S2, Quat, RigidState, Triple
-from physim.world import kernels
+from physim.values import GRAVITY_M_S2
 from physim.world.body import Body
 from physim.world.bullet_client import UNITS_PER_M, pybullet, quiet_stdout
+from physim.world.motion import Motion, PlainState
 from physim.world.settings import EngineSettings
 
 MOST_HALVINGS = 5  # a bound on the cost of a throw beyond all reason
 
-Seen = tuple[tuple[float, ...], ...]  # position, quaternion, velocity, spin; engine units
 _Self = TypeVar("_Self", bound="Client")
 
 
@@ -101,60 +97,15 @@ class Client:
         pybullet.stepSimulation(physicsClientId=self.id)
         return finer
 
-    def seen(self, body: int) -> Seen:
-        """Where a body is and how it moves.
+    def motion(self, body: Body, number: int) -> Motion:
+        """How the body with this number in the engine moves.
 
         Raises:
             PhysicsError: the engine's numbers are not finite.
         """
-        place = pybullet.getBasePositionAndOrientation(body, physicsClientId=self.id)
-        motion = pybullet.getBaseVelocity(body, physicsClientId=self.id)
-        if not math.isfinite(sum(place[0]) + sum(place[1]) + sum(motion[0]) + sum(motion[1])):
-            raise PhysicsError("the engine's state is not finite: report the model, seed and index")
-        return (*place, *motion)
-
-
-class Motion:
-    """A body that an engine moves, in SI units, principal frame.
-
-    Attributes:
-        body: the pig.
-        centre_m: the centre of mass.
-        quat_xyzw: principal frame to world.
-        velocity_m_s: of the centre of mass.
-        spin_rad_s: angular velocity in the world.
-        turning_m_s: a bound on the speed of the body's points about its centre of mass.
-        point_speed_m_s: a bound on the speed of its fastest point.
-    """
-
-    def __init__(self, body: Body, seen: Seen) -> None:
-        self.body = body
-        self.seen = seen
-        (x, y, z), (i, j, k, w), (p, q, r), (a, b, c) = seen
-        self.centre_m: Triple = (x / UNITS_PER_M, y / UNITS_PER_M, z / UNITS_PER_M)
-        self.quat_xyzw: Quat = (i, j, k, w)
-        self.velocity_m_s: Triple = (p / UNITS_PER_M, q / UNITS_PER_M, r / UNITS_PER_M)
-        self.spin_rad_s: Triple = (a, b, c)
-        self.turning_m_s = body.radius_m * math.hypot(a, b, c)
-        self.point_speed_m_s = math.hypot(p, q, r) / UNITS_PER_M + self.turning_m_s
-
-    def gap_and_kinetic_m(self) -> tuple[float, float]:
-        """The lowest corner's height above the table, and the kinetic energy over m g."""
-        body = self.body
-        gap, kinetic = kernels.look(
-            body.hull_columns_m,
-            body.radii_of_gyration_squared_m2,
-            self.centre_m[2],
-            self.quat_xyzw,
-            self.velocity_m_s,
-            self.spin_rad_s,
-        )
-        return gap, kinetic
-
-    def state(self) -> RigidState:
-        """All of it."""
-        position, quat, velocity, spin = (np.array(numbers) for numbers in self.seen)
-        return RigidState(position / UNITS_PER_M, quat, velocity / UNITS_PER_M, spin)
+        place, quat = pybullet.getBasePositionAndOrientation(number, self.id)
+        velocity, spin = pybullet.getBaseVelocity(number, self.id)
+        return Motion(body, PlainState(place, quat, velocity, spin), UNITS_PER_M)
 
 
 def halvings_for(point_speed_m_s: float, height_m: float, settings: EngineSettings) -> int:

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from physim.values import FloatArray, RigidState, Surface, Table
+from physim.values import FloatArray, Quat, Surface, Table, Triple
 from physim.world.body import Body
 from physim.world.bullet_client import GRAMS_PER_KG, UNITS_PER_M, obj_text, pybullet
+from physim.world.motion import PlainState
 
 TABLE_THICKNESS_M = 0.05
+_STILL: Triple = (0.0, 0.0, 0.0)
 
 
 def make_shape(client: int, parts_m: Sequence[FloatArray]) -> int:
@@ -49,15 +51,15 @@ def make_unseen(client: int) -> int:
     return int(shape)
 
 
-def make_pig(client: int, body: Body, shape: int, unseen: int, state: RigidState) -> int:
+def make_pig(client: int, body: Body, shape: int, unseen: int, state: PlainState) -> int:
     """A pig as a plain rigid body in this state (principal frame)."""
     mass_g = body.model.mass_kg * GRAMS_PER_KG
     pig = pybullet.createMultiBody(
         mass_g,
         shape,
         unseen,
-        basePosition=(state.position_m * UNITS_PER_M).tolist(),
-        baseOrientation=state.quat_xyzw.tolist(),
+        basePosition=_units(state.centre_m),
+        baseOrientation=state.quat_xyzw,
         useMaximalCoordinates=1,
         physicsClientId=client,
     )
@@ -79,30 +81,26 @@ def make_pig(client: int, body: Body, shape: int, unseen: int, state: RigidState
     return int(pig)
 
 
-def in_air(state: RigidState, number: int = 0) -> RigidState:
-    """The same attitude, at rest, high above the table; each number has a place of its own.
+def in_air(quat_xyzw: Quat, number: int = 0) -> PlainState:
+    """This attitude, at rest, high above the table; each number has a place of its own.
 
     Bullet turns a body's inertia with it at the end of a step only, not when it is made, given
     its mass, or posed. So before a body is posed, it takes a step up there in the attitude that
     it will have: its first impact would else be that of a body that is turned otherwise.
     """
-    return RigidState(np.array([0.0, 0.0, 10.0 * (number + 1)]), state.quat_xyzw)
+    return PlainState((0.0, 0.0, 10.0 * (number + 1)), quat_xyzw, _STILL, _STILL)
 
 
-def pose(client: int, pig: int, state: RigidState) -> None:
+def pose(client: int, pig: int, state: PlainState) -> None:
     """Puts a pig into this state (principal frame); see `in_air`."""
-    pybullet.resetBasePositionAndOrientation(
-        pig,
-        (state.position_m * UNITS_PER_M).tolist(),
-        state.quat_xyzw.tolist(),
-        physicsClientId=client,
-    )
-    pybullet.resetBaseVelocity(
-        pig,
-        (state.velocity_m_s * UNITS_PER_M).tolist(),
-        state.angular_velocity_rad_s.tolist(),
-        physicsClientId=client,
-    )
+    place, quat, velocity, spin = state
+    pybullet.resetBasePositionAndOrientation(pig, _units(place), quat, client)
+    pybullet.resetBaseVelocity(pig, _units(velocity), spin, client)
+
+
+def _units(vector: Triple) -> Triple:
+    x, y, z = vector
+    return x * UNITS_PER_M, y * UNITS_PER_M, z * UNITS_PER_M
 
 
 def make_plane(client: int, surface: Surface) -> int:

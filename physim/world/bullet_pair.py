@@ -14,7 +14,7 @@ from pathlib import Path
 
 from physim.values import RigidState, Table
 from physim.world.body import Body
-from physim.world.bullet import Client, Motion, halvings_for
+from physim.world.bullet import Client, halvings_for
 from physim.world.bullet_bodies import (
     in_air,
     make_box,
@@ -26,6 +26,7 @@ from physim.world.bullet_bodies import (
     write_parts,
 )
 from physim.world.bullet_client import MARGIN_M, UNITS_PER_M, pybullet
+from physim.world.motion import Motion, PlainStates
 from physim.world.settings import EngineSettings
 
 RENEW_AFTER = 200  # worlds: Bullet keeps some memory of every shape ever made
@@ -59,7 +60,7 @@ class PairClient(Client):
             self._folder.cleanup()
         self._folder = None
 
-    def place(self, states: States, *, at_edge: bool) -> None:
+    def place(self, states: PlainStates, *, at_edge: bool) -> None:
         """Puts both pigs, made anew, into these states (principal frame)."""
         self._made += 1
         if self._made > RENEW_AFTER:
@@ -77,7 +78,7 @@ class PairClient(Client):
         shapes = [make_shape_of(self.id, file) for file in self._files]
         shapes = shapes if len(shapes) == 2 else [*shapes, *shapes]
         self._pigs = [
-            make_pig(self.id, body, shape, unseen, in_air(state, number))
+            make_pig(self.id, body, shape, unseen, in_air(state.quat_xyzw, number))
             for number, (body, shape, state) in enumerate(
                 zip(self.bodies, shapes, states, strict=True)
             )
@@ -108,13 +109,18 @@ class PairClient(Client):
     def look(self) -> Motions:
         """Where both pigs are and how they move."""
         first, second = (
-            Motion(body, self.seen(pig)) for body, pig in zip(self.bodies, self._pigs, strict=True)
+            self.motion(body, pig) for body, pig in zip(self.bodies, self._pigs, strict=True)
         )
         return first, second
 
     def states(self) -> States:
         """The same as states (principal frame)."""
         first, second = (motion.state() for motion in self.look())
+        return first, second
+
+    def plain(self) -> PlainStates:
+        """The same in plain numbers."""
+        first, second = (motion.plain() for motion in self.look())
         return first, second
 
     def pigs_meet(self, within_m: float) -> bool:

@@ -8,15 +8,14 @@ in the air has dropped the contacts (the tests compare the bits).
 
 from __future__ import annotations
 
-import numpy as np
-
-from physim.values import RigidState, Surface
+from physim.values import Surface
 from physim.world.body import Body
-from physim.world.bullet import Client, Motion, halvings_for
+from physim.world.bullet import Client, halvings_for
 from physim.world.bullet_bodies import in_air, make_pig, make_plane, make_shape, make_unseen, pose
+from physim.world.motion import Motion, PlainState
 from physim.world.settings import EngineSettings
 
-_HIGH = RigidState(np.array([0.0, 0.0, 10.0]), np.array([0.0, 0.0, 0.0, 1.0]))
+_HIGH = in_air((0.0, 0.0, 0.0, 1.0))
 
 
 class SoloClient(Client):
@@ -35,19 +34,15 @@ class SoloClient(Client):
         shape = make_shape(self.id, self.body.lean_m)
         self._pig = make_pig(self.id, self.body, shape, make_unseen(self.id), _HIGH)
 
-    def forget(self) -> None:
-        """Drops every contact."""
-        self.place(_HIGH)
-
-    def place(self, state: RigidState) -> None:
+    def place(self, state: PlainState) -> None:
         """Puts the pig into this state (principal frame), without a contact."""
-        pose(self.id, self._pig, in_air(state))
+        pose(self.id, self._pig, in_air(state.quat_xyzw))
         self.run(1)
         pose(self.id, self._pig, state)
 
     def look(self) -> Motion:
         """Where the pig is and how it moves."""
-        return Motion(self.body, self.seen(self._pig))
+        return self.motion(self.body, self._pig)
 
     def halvings(self, point_speed_m_s: float) -> int:
         """How often the step is halved while a point of the pig is that fast."""

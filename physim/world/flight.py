@@ -22,11 +22,10 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from physim.values import GRAVITY_M_S2, Quat, RigidState, Triple
 from physim.world import kernels
 from physim.world.body import Body
+from physim.world.motion import PlainState
 
 MAX_TURN_RAD = 0.1  # between two nodes
 LONGEST_STEP_S = 0.05
@@ -39,60 +38,59 @@ MAX_FLIGHT_S = 10.0  # a fall of 490 m: nothing flies longer
 class Flight:
     """One body in free flight from a state (principal frame) at time 0."""
 
-    def __init__(self, body: Body, start: RigidState) -> None:
+    def __init__(self, body: Body, start: PlainState) -> None:
         self.body = body
-        x, y, z, w = start.quat_xyzw.tolist()
-        self._quat: Quat = (x, y, z, w)
-        self._place: Triple = tuple(start.position_m.tolist())
-        self._velocity: Triple = tuple(start.velocity_m_s.tolist())
-        self._moments: Triple = tuple(body.moments_kg_m2.tolist())
-        spin = kernels.into_body(self._quat, tuple(start.angular_velocity_rad_s.tolist()))
-        i, j, k = self._moments
-        own = (i * spin[0], j * spin[1], k * spin[2])
-        self._momentum = kernels.out_of_body(self._quat, own)
-        least = min(self._moments)
-        energy = own[0] * spin[0] + own[1] * spin[1] + own[2] * spin[2]
-        by_momentum = math.sqrt(own[0] * own[0] + own[1] * own[1] + own[2] * own[2]) / least
-        self.fastest_rad_s = min(by_momentum, math.sqrt(energy / least))
+        self._start = start
+        self._moments = body.moments
+        self._momentum, energy, fastest = kernels.momentum_and_energy(
+            start.quat_xyzw, start.spin_rad_s, self._moments
+        )
+        self.fastest_rad_s = fastest
         """A bound on the angular speed at any time, from |L| and from the energy of rotation."""
-        turn_s = MAX_TURN_RAD / self.fastest_rad_s if self.fastest_rad_s > 0 else math.inf
+        turn_s = MAX_TURN_RAD / fastest if fastest > 0 else math.inf
         self._step_s = min(turn_s, LONGEST_STEP_S)
-        self._nodes = [self._quat]
-        u, v, w = self._velocity
+        self._node = (0, start.quat_xyzw)  # the last one that was asked for, and the attitude there
+        u, v, w = start.velocity_m_s
         moving = u * u + v * v + w * w + energy / body.model.mass_kg
-        self.energy_m = self._place[2] + 0.5 * moving / GRAVITY_M_S2
+        self.energy_m = start.centre_m[2] + 0.5 * moving / GRAVITY_M_S2
         """Potential and kinetic energy over m g."""
+
+    @classmethod
+    def of(cls, body: Body, start: RigidState) -> Flight:
+        """The flight from a state given as arrays."""
+        return cls(body, PlainState.of(start))
 
     def place_m(self, time_s: float) -> Triple:
         """The centre of mass at `time_s`."""
-        (x, y, z), (u, v, w) = self._place, self._velocity
+        (x, y, z), (u, v, w) = self._start.centre_m, self._start.velocity_m_s
         fallen = 0.5 * GRAVITY_M_S2 * time_s * time_s
         return x + time_s * u, y + time_s * v, z + time_s * w - fallen
 
     def velocity_m_s(self, time_s: float) -> Triple:
         """Of the centre of mass at `time_s`."""
-        u, v, w = self._velocity
+        u, v, w = self._start.velocity_m_s
         return u, v, w - GRAVITY_M_S2 * time_s
 
     def attitude(self, time_s: float) -> Quat:
         """The attitude at `time_s`, principal frame to world."""
         number = int(time_s / self._step_s) if time_s > 0.0 else 0
-        nodes, how = self._nodes, (self._momentum, self._moments)
-        while len(nodes) <= number:
-            nodes.append(kernels.turned(nodes[-1], *how, self._step_s))
+        how = self._momentum, self._moments
+        at, quat = self._node if self._node[0] <= number else (0, self._start.quat_xyzw)
+        if at < number:
+            quat = kernels.turned_on(quat, *how, self._step_s, number - at)
+        self._node = number, quat
         rest_s = time_s - number * self._step_s
-        return nodes[number] if rest_s == 0.0 else kernels.turned(nodes[number], *how, rest_s)
+        return quat if rest_s == 0.0 else kernels.turned(quat, *how, rest_s)
+
+    def plain(self, time_s: float) -> PlainState:
+        """The full state at `time_s`, in plain numbers."""
+        q = self.attitude(time_s)
+        spin = kernels.spin_in_world(q, self._momentum, self._moments)
+        return PlainState(self.place_m(time_s), q, self.velocity_m_s(time_s), spin)
 
     def state(self, time_s: float) -> RigidState:
         """The full state at `time_s`."""
-        q = self.attitude(time_s)
-        spin = kernels.spin_in_body(q, self._momentum, self._moments)
-        return RigidState(
-            np.array(self.place_m(time_s)),
-            np.array(q),
-            np.array(self.velocity_m_s(time_s)),
-            np.array(kernels.out_of_body(q, spin)),
-        )
+        return self.plain(time_s).state()
 
     def landing(self) -> tuple[float, RigidState]:
         """Time and state just before the first touch of the table; at time 0 where it touches."""
@@ -105,11 +103,11 @@ class Flight:
             self.body.hull_columns_m,
             self.body.hull_radii_m,
             self.body.lowest_m,
-            self._quat,
+            self._start.quat_xyzw,
             self._momentum,
             self._moments,
-            self._place[2],
-            self._velocity[2],
+            self._start.centre_m[2],
+            self._start.velocity_m_s[2],
             self.fastest_rad_s,
             self._step_s,
             CONTACT_GAP_M,
@@ -119,4 +117,4 @@ class Flight:
 
 def free_flight(body: Body, start: RigidState, time_s: float) -> RigidState:
     """The state after `time_s` of free flight, principal frame."""
-    return Flight(body, start).state(time_s)
+    return Flight.of(body, start).state(time_s)

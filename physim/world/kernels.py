@@ -92,6 +92,37 @@ def turned(q: Quat, momentum: Triple, moments: Triple, h: float) -> Quat:
 
 
 @compiled
+def turned_on(q: Quat, momentum: Triple, moments: Triple, h: float, steps: int) -> Quat:
+    """The attitude so many times h later."""
+    for _ in range(steps):
+        q = turned(q, momentum, moments, h)
+    return q
+
+
+@compiled
+def spin_in_world(q: Quat, momentum: Triple, moments: Triple) -> Triple:
+    """Angular velocity in the world."""
+    return out_of_body(q, spin_in_body(q, momentum, moments))
+
+
+@compiled
+def momentum_and_energy(q: Quat, spin: Triple, moments: Triple) -> tuple[Triple, float, float]:
+    """Of a body's rotation.
+
+    Returns:
+        Angular momentum in the world, twice the energy, and the highest angular speed that is
+        possible with both.
+    """
+    a, b, c = into_body(q, spin)
+    i, j, k = moments
+    own = (i * a, j * b, k * c)
+    energy = own[0] * a + own[1] * b + own[2] * c
+    least = min(i, j, k)
+    by_momentum = sqrt(own[0] * own[0] + own[1] * own[1] + own[2] * own[2]) / least
+    return out_of_body(q, own), energy, min(by_momentum, sqrt(energy / least))
+
+
+@compiled
 def fall_s(spare_m: float, up_m_s: float) -> float:
     """When what rises at this speed is this far below; 0 if it is so already."""
     if spare_m <= 0.0:
@@ -169,8 +200,7 @@ def landing_s(
     dips = most * (step_s * step_s / 8.0)
     time_s = fall_s(height_m - radii.max(), up_m_s)
     number = int(time_s / step_s)
-    for _ in range(number):
-        q = turned(q, momentum, moments, step_s)
+    q = turned_on(q, momentum, moments, step_s, number)
     begin_s = number * step_s
     here = height_m + begin_s * up_m_s - 0.5 * GRAVITY * begin_s * begin_s
     before = along(hull, up_in_body(q)) + here
@@ -198,24 +228,46 @@ def landing_s(
 
 
 @compiled
-def look(
-    hull: FloatArray, squares: Triple, height_m: float, q: Quat, velocity: Triple, spin: Triple
-) -> tuple[float, float]:
-    """Of a body in contact: the lowest corner's height, and the kinetic energy over m g.
+def seen(
+    hull: FloatArray,
+    squares: Triple,
+    radius_m: float,
+    units_per_m: float,
+    place: Triple,
+    q: Quat,
+    velocity: Triple,
+    spin: Triple,
+) -> tuple[Triple, Triple, float, float, float, float]:
+    """What there is to know of a body that an engine moves.
 
     Args:
         hull: (3, n) corners.
         squares: of the radii of gyration [m2].
-        height_m: of the centre of mass.
+        radius_m: of the sphere about the centre of mass that holds the body.
+        units_per_m: the engine's units of length in a metre.
+        place: the centre of mass, engine units.
         q: the attitude.
-        velocity: of the centre of mass.
+        velocity: of the centre of mass, engine units a second.
         spin: angular velocity, in the world.
+
+    Returns:
+        Centre of mass [m], its velocity [m/s], the lowest corner's height above the table [m],
+        the kinetic energy over m g [m], the speed of the centre of mass, and a bound on that of
+        a point about it [m/s].
     """
+    x, y, z = place[0] / units_per_m, place[1] / units_per_m, place[2] / units_per_m
+    u, v, w = velocity[0] / units_per_m, velocity[1] / units_per_m, velocity[2] / units_per_m
     a, b, c = into_body(q, spin)
-    turning = squares[0] * a * a + squares[1] * b * b + squares[2] * c * c
-    u, v, w = velocity
-    kinetic = 0.5 * (u * u + v * v + w * w + turning) / GRAVITY
-    return height_m + float(along(hull, up_in_body(q)).min()), kinetic
+    rotation = squares[0] * a * a + squares[1] * b * b + squares[2] * c * c
+    square = u * u + v * v + w * w
+    return (
+        (x, y, z),
+        (u, v, w),
+        z + float(along(hull, up_in_body(q)).min()),
+        0.5 * (square + rotation) / GRAVITY,
+        sqrt(square),
+        radius_m * sqrt(a * a + b * b + c * c),
+    )
 
 
 @compiled

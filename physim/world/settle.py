@@ -17,6 +17,7 @@ from collections.abc import Callable
 from physim.values import Ended, Rest, RigidState, Status, Toss
 from physim.world.certain import Certificate
 from physim.world.meeting import room_m, way_m
+from physim.world.motion import PlainState, PlainStates
 from physim.world.solo import Solo
 from physim.world.still import RestCriterion, Stillness
 from physim.world.together import Together
@@ -79,7 +80,7 @@ class _Pig:
             return
         solo = self.solo
         solo.advance(ticks)
-        if solo.flying or solo.point_speed_m_s > self.still.limit_m_s:
+        if solo.flight is not None or solo.point_speed_m_s > self.still.limit_m_s:
             self.still.moves()
         else:
             self.at_rest = self.still.at_rest(solo.state(), solo.time_s)
@@ -96,7 +97,7 @@ class _Pig:
             self.fastest_m_s = self.certificate.fastest_m_s(energy_m)
         return self._certain
 
-    def resume(self, state: RigidState, tick: int) -> None:
+    def resume(self, state: PlainState, tick: int) -> None:
         """Goes its own way again."""
         self.solo.resume(state, tick)
         self.still.moves()
@@ -134,6 +135,7 @@ class _Roll:
             for solo, certificate in zip(world.solos, certificates or (None, None), strict=True)
         )
         self._pigs = (first, second)
+        self._both = (first, second), (second, first)
         self._watch = Watch(*world.solos, self._look_ticks)
         first_contact_s = min(solo.first_landing_s for solo in world.solos)
         self._cap_s = first_contact_s + rule.cap_s
@@ -150,7 +152,7 @@ class _Roll:
             if rest is not None:
                 return rest
 
-    def _alone(self) -> States | None:
+    def _alone(self) -> PlainStates | None:
         """Look by look, each pig on its own.
 
         Returns:
@@ -176,13 +178,13 @@ class _Roll:
             self._show()
             at_cap = self._time_s >= self._cap_s
             if self._fast or at_cap:
-                self._park(black, pink)
-                self._park(pink, black)
+                for pig, other in self._both:
+                    self._park(pig, other)
             if at_cap:
                 break
         return None
 
-    def _meet(self, states: States) -> Rest | None:
+    def _meet(self, states: PlainStates) -> Rest | None:
         """Both pigs in one engine; the rest, or None if they are apart again."""
         black, pink = (pig.solo for pig in self._pigs)
         steps = black.steps + pink.steps
@@ -202,7 +204,7 @@ class _Roll:
     def _ticks_ahead(self) -> int:
         """How far the pigs may go on, each alone; 0 if not at all."""
         pigs = self._pigs
-        for pig, other in (pigs, pigs[::-1]):
+        for pig, other in self._both:
             if pig.basin is not None and not self._clear(pig, other):
                 pig.basin = None  # the other one comes too near: all it may still do counts
                 self._catch_up(pig)
@@ -213,7 +215,7 @@ class _Roll:
             return regular
         ticks = self._watch.ticks(self._tick, (pigs[0].at_rest, pigs[1].at_rest))
         # No leap over the edge: a flight is looked at there as anywhere else.
-        return min(ticks, regular) if self._flies_off(ticks) else ticks
+        return regular if ticks > regular and self._flies_off(ticks) else ticks
 
     def _catch_up(self, pig: _Pig) -> None:
         """Brings a pig that was parked to the present look, by the looks it would have had."""
@@ -247,18 +249,13 @@ class _Roll:
 
     def _near_edge(self, pig: _Pig) -> bool:
         """Whether a pig may reach the edge before the next look."""
-        if pig.parked:
-            return False
-        u, v, _ = pig.solo.velocity_m_s
-        return self._over_edge(pig, max(abs(u), abs(v)) * self._call_s)
+        return not pig.parked and self._over_edge(pig, _fastest(pig) * self._call_s)
 
     def _flies_off(self, ticks: int) -> bool:
         """Whether a pig in flight comes near the edge on this way."""
         time_s = (ticks + self._look_ticks) * self._tick_s
         return any(
-            self._over_edge(pig, max(map(abs, pig.solo.velocity_m_s[:2])) * time_s)
-            for pig in self._pigs
-            if not pig.parked
+            self._over_edge(pig, _fastest(pig) * time_s) for pig in self._pigs if not pig.parked
         )
 
     def _over_edge(self, pig: _Pig, way_m: float) -> bool:
@@ -286,3 +283,9 @@ class _Roll:
             steps=black.solo.steps + pink.solo.steps,
             basins=(black.basin, pink.basin),
         )
+
+
+def _fastest(pig: _Pig) -> float:
+    """At which speed its centre of mass moves along the table's length or width [m/s]."""
+    u, v, _ = pig.solo.velocity_m_s
+    return max(abs(u), abs(v))

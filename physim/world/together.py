@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 
 from physim.values import Ended, Rest, Status
-from physim.world.bullet import Motion
 from physim.world.bullet_pair import Motions, PairClient, States
 from physim.world.certain import Certificate
 from physim.world.meeting import closing_m_s, gap_m, room_m, way_m
+from physim.world.motion import Motion, PlainStates
 from physim.world.still import RestCriterion, Stillness
 
 TOUCH_M = 1e-4  # pigs this near to each other may lean on each other
@@ -50,11 +50,11 @@ class Together:
         self.steps = 0
         """Engine steps since release, of all engines."""
 
-    def states(self) -> States:
+    def states(self) -> PlainStates:
         """Both pigs' states, principal frame."""
-        return self._client.states()
+        return self._client.plain()
 
-    def settle(self, states: States, tick: int, steps: int) -> Rest | None:
+    def settle(self, states: PlainStates, tick: int, steps: int) -> Rest | None:
         """Look by look, from these states (principal frame) at this tick.
 
         Returns:
@@ -77,7 +77,7 @@ class Together:
                 if self._any_fallen(motions):
                     return self._end(Status.OFF_TABLE)
             elif self._near_edge(motions):
-                client.place(client.states(), at_edge=True)
+                client.place(client.plain(), at_edge=True)
             elif self._apart(motions):
                 return None
             if self._at_rest(motions):
@@ -143,8 +143,7 @@ class Together:
             room -= motion.body.radius_m
             if room <= 0.0:
                 return None
-            sunk_m, kinetic_m = motion.gap_and_kinetic_m()
-            energy_m = motion.centre_m[2] - min(0.0, sunk_m) + kinetic_m
+            energy_m = motion.energy_on_table_m
             basin = certificate.basin(motion.quat_xyzw, energy_m)
             if basin is None:
                 return None

@@ -13,11 +13,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from physim.values import RigidState
 from physim.world.meeting import closing_m_s, gap_m, room_m, way_m
+from physim.world.motion import PlainStates
 from physim.world.solo import Held, Solo
-
-States = tuple[RigidState, RigidState]
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Near:
     in_air: bool
     held: tuple[Held, Held]
 
-    def states(self) -> States:
+    def states(self) -> PlainStates:
         """Both states (principal frame), ready for an engine."""
         return self.held[0].engine_state(), self.held[1].engine_state()
 
@@ -48,8 +46,7 @@ class Watch:
     """The pair of pigs of one roll."""
 
     def __init__(self, black: Solo, pink: Solo, look_ticks: int) -> None:
-        self._black = black
-        self._pink = pink
+        self._both = self._black, self._pink = black, pink
         self._tick_s = black.tick_s
         self._look_ticks = look_ticks
         self._near: Near | None = None
@@ -77,8 +74,8 @@ class Watch:
             enough = speed * time_s
         else:
             ticks, time_s = regular, regular * self._tick_s
-            moving = [s for s, at_rest in zip((black, pink), still, strict=True) if not at_rest]
-            drift = sum(math.hypot(*solo.velocity_m_s) for solo in moving)
+            moving = [solo for solo, at_rest in zip(self._both, still, strict=True) if not at_rest]
+            drift = sum(solo.speed_m_s for solo in moving)
             if room_m(black, pink) > way_m(drift, time_s, len(moving)):
                 return ticks
             speed = drift + sum(solo.turning_m_s for solo in moving)

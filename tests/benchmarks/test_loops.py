@@ -93,7 +93,7 @@ def test_the_first_contact_is_where_flight_computes_it(
 ) -> None:
     toss, step_s = toss_of(index), setup.settings.time_step_s
     body = Body.of(setup.black)
-    flight_s = min(Flight(body, body.enter(pig)).landing()[0] for pig in toss.pigs)
+    flight_s = min(Flight.of(body, body.enter(pig)).landing()[0] for pig in toss.pigs)
     with loop(setup) as engine:
         engine.release(toss)
         steps = 0

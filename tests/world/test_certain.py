@@ -13,6 +13,7 @@ from physim.values import PigModel, RigidState
 from physim.world.body import Body
 from physim.world.bullet_solo import SoloClient
 from physim.world.certain import Certificate
+from physim.world.motion import PlainState
 from physim.world.scene import table
 from physim.world.settings import EngineSettings
 from physim.world.solo import Solo
@@ -89,7 +90,7 @@ def test_a_certain_pig_ends_in_its_basin_and_within_its_reach(
                 basin = certificate.basin(solo.quat_xyzw, solo.energy_on_table_m)
                 if basin is not None:
                     break
-            if basin is None or solo.flying:
+            if basin is None or solo.flight is not None:
                 continue
             # As much spin about the vertical as leaves it certain.
             state, ticks = solo.state(), solo.ticks
@@ -104,7 +105,7 @@ def test_a_certain_pig_ends_in_its_basin_and_within_its_reach(
                 continue
             reach = certificate.reach_m(basin, energy)
             fastest = certificate.fastest_m_s(energy)
-            solo.resume(spun, ticks)
+            solo.resume(PlainState.of(spun), ticks)
             still = Stillness(body, where, RestCriterion())
             for _ in range(300):
                 solo.advance(settings.steps_a_call)

@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 
 from physim.roll import Setup, Simulator
-from physim.values import PigModel, RigidState, Roll, Status
+from physim.values import PigModel, Roll, Status
 from physim.world.bullet import Client
 from physim.world.bullet_client import pybullet
 from physim.world.bullet_pair import PairClient
 from physim.world.bullet_solo import SoloClient
+from physim.world.motion import PlainState, PlainStates
 from physim.world.settings import EngineSettings
 from physim.world.solo import Solo
-from tests.world.worlds import States, bits, energy_m, lowest_m
+from tests.world.worlds import bits, energy_m, lowest_m
 
 STEP_S = EngineSettings().time_step_s
 ROLLS = 20
@@ -84,7 +85,7 @@ def watching() -> Iterator[Watcher]:
         """As `run`, with a call a step; bodies and numbers are the same."""
         finer = steps << halvings
         if isinstance(client, SoloClient) and client.look().centre_m[2] > 5.0:
-            return run(client, steps, halvings)  # it forgets the roll before
+            return run(client, steps, halvings)  # it drops what it touched
         step_s = client.settings.time_step_s / (1 << halvings)
         client._running = (0, 0)  # so that the next call sets its own
         pybullet.setPhysicsEngineParameter(
@@ -116,16 +117,16 @@ def watching() -> Iterator[Watcher]:
 
     def landed(solo: Solo) -> float:
         watcher.seen.landings += 1
-        assert solo._flight is not None
-        landing = solo._flight.state(solo._wait_s)
+        assert solo.flight is not None
+        landing = solo.flight.state(solo._wait_s)
         watcher.alone(id(solo.client), energy_m(solo.body, landing))
         return land(solo)
 
-    def resumed(solo: Solo, state: RigidState, tick: int) -> None:
+    def resumed(solo: Solo, state: PlainState, tick: int) -> None:
         watcher.parted(id(solo.client))
         resume(solo, state, tick)
 
-    def placed(client: PairClient, states: States, *, at_edge: bool) -> None:
+    def placed(client: PairClient, states: PlainStates, *, at_edge: bool) -> None:
         watcher.seen.stretches += 1
         watcher.parted(id(client))
         place(client, states, at_edge=at_edge)

@@ -17,6 +17,7 @@ from physim.world.body import Body
 from physim.world.bullet_pair import PairClient
 from physim.world.bullet_solo import SoloClient
 from physim.world.flight import Flight
+from physim.world.motion import PlainState
 from physim.world.settings import EngineSettings
 from tests.world.worlds import G, energy_m
 
@@ -37,7 +38,7 @@ def landings(body: Body) -> list[RigidState]:
         )
         for _ in range(25)
     ]
-    ends = [Flight(body, start).landing()[1] for start in starts]
+    ends = [Flight.of(body, start).landing()[1] for start in starts]
     return [end for end in ends if _on_one_corner(body, end)]
 
 
@@ -51,7 +52,7 @@ def by_solo(body: Body, table: Table, states: list[RigidState]) -> list[RigidSta
     with SoloClient(body, table.surface, EngineSettings()) as client:
         ends = []
         for state in states:
-            client.place(state)
+            client.place(PlainState.of(state))
             client.run(1)
             ends.append(client.look().state())
     return ends
@@ -62,7 +63,7 @@ def by_pair(body: Body, table: Table, states: list[RigidState]) -> list[RigidSta
         ends = []
         for state in states:
             other = replace(state, position_m=state.position_m + np.array([0.0, 1.0, 0.0]))
-            client.place((other, state), at_edge=False)
+            client.place((PlainState.of(other), PlainState.of(state)), at_edge=False)
             client.run(1)
             ends.append(client.states()[1])
     return ends

@@ -41,7 +41,7 @@ def way(
         seen = []
         for _ in range(looks):
             solo.advance(settings.steps_a_call)
-            seen.append((solo.flying, solo.time_s, solo.state()))
+            seen.append((solo.flight is not None, solo.time_s, solo.state()))
     return seen
 
 
@@ -113,8 +113,8 @@ def test_looks_of_other_sizes_change_no_flight(body: Body, felt: Table) -> None:
                     solo.advance(ticks)
                     solo.state()
                 assert solo.steps == 0
-                assert solo._flight is not None
-                ends.append(bits(solo._flight.state(solo._wait_s)))
+                assert solo.flight is not None
+                ends.append(bits(solo.flight.state(solo._wait_s)))
         assert ends == [ends[0]] * 4
 
 
@@ -150,13 +150,13 @@ def test_energy_never_rises_from_look_to_look(body: Body, felt: Table) -> None:
                 # In contact speeds are up to half a step's fall off those of its parabola.
                 off = (
                     0.0
-                    if solo.flying
+                    if solo.flight is not None
                     else 0.5 * settings.time_step_s * abs(float(solo.state().velocity_m_s[2]))
                 )
                 assert now - off < least + 3e-4 * first
                 least = min(least, now + off)
-                flights += solo.flying and not flew
-                flew = solo.flying
+                flights += solo.flight is not None and not flew
+                flew = solo.flight is not None
             assert least < 0.3 * first
     assert flights > 10  # computed ones, after a bounce
 

@@ -8,6 +8,7 @@ from physim.values import RigidState
 from physim.world.body import Body
 from physim.world.bullet_pair import PairClient
 from physim.world.bullet_solo import SoloClient
+from physim.world.motion import PlainState
 from physim.world.settings import EngineSettings
 from physim.world.solo import Solo
 from tests.world.worlds import UPRIGHT
@@ -24,11 +25,11 @@ def test_a_fast_pig_is_stepped_finely(share: float, halvings: int) -> None:
     fast = RigidState(np.array([0.0, 0.1, 0.3]), UPRIGHT, np.array([share * full, 0.0, 0.0]))
     calm = RigidState(np.array([0.0, -0.1, 0.3]), UPRIGHT)
     with PairClient((body, body), setup.table, SETTINGS) as pair:
-        pair.place((fast, calm), at_edge=False)
+        pair.place((PlainState.of(fast), PlainState.of(calm)), at_edge=False)
         assert pair.advance(TICKS) == TICKS * 2**halvings
         moved = [pair.states()[0].position_m[0]]
     with SoloClient(body, setup.table.surface, SETTINGS) as client:
-        client.place(fast)
+        client.place(PlainState.of(fast))
         assert client.run(TICKS, client.halvings(share * full)) == TICKS * 2**halvings
         moved.append(client.look().centre_m[0])
     # No rounding in the sum of the steps: the pig is where it must be after 1/64 s.
