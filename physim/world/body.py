@@ -21,7 +21,7 @@ from physim.values import FloatArray, PigModel, RigidState, Triple
 # Off-diagonal inertia below this share of the largest moment counts as zero, so
 # that a symmetric body (a cube) keeps its own axes and not arbitrary ones.
 _DIAGONAL_SHARE = 1e-9
-LEAN_GROUPS = 4  # as many contacts as may come about in one step
+LEAN_GROUPS = 3  # as many contacts as may come about in one step
 _FLAT = 1e-6  # of the radius: corners that near to a plane lie in it
 
 
