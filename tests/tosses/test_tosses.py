@@ -97,7 +97,7 @@ def test_normal_draws_are_normal() -> None:
 TRAPDOOR = {
     "kind": "trapdoor",
     "heights_mm": [127, 203],
-    "separation_mm": 90,
+    "separation_mm": 150,
     "separation_spread_mm": 5,
     "facing": ["forward", "backward"],
     "yaw_spread_deg": 12,
