@@ -6,6 +6,7 @@ as Python's own type, so that it can be written down and compared.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import math
 import operator
@@ -49,16 +50,12 @@ def whole(name: str, value: object, low: int, high: int) -> int:
     Raises:
         ConfigError: anything else.
     """
-    must = f"{name} must be a whole number from {low} to {high}, found {shown(value)}"
-    if isinstance(value, bool):
-        raise ConfigError(must)
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise ConfigError(must) from None
-    if not low <= number <= high:
-        raise ConfigError(must)
-    return number
+    if not isinstance(value, bool):
+        with contextlib.suppress(TypeError):
+            number = operator.index(value)  # type: ignore[arg-type]
+            if low <= number <= high:
+                return number
+    raise ConfigError(f"{name} must be a whole number from {low} to {high}, found {shown(value)}")
 
 
 def real(name: str, value: object) -> float:

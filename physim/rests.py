@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from physim.pigs.stable import StableRest, model_rests
 from physim.poses.classify import classify
-from physim.rotations import conjugate, from_axis_angle, from_matrix, rotate
-from physim.values import Basin, FloatArray, PigModel, Pose, PoseReading, RigidState
+from physim.rotations import from_axis_angle, from_matrix, up_in_body
+from physim.values import Basin, FloatArray, PigModel, Pose, PoseReading, RigidState, Triple
 
 DOWN = np.array([0.0, 0.0, -1.0])
 MATCH_DEG = 6.0  # a pig whose down direction is farther from a rest's is in none
+_MATCH_COSINE = math.cos(math.radians(MATCH_DEG))
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,15 @@ class RestTable:
         """Index of the rest in which a pig so turned lies, or None."""
         if not self.rests:
             return None
-        down = rotate(conjugate(quat_xyzw), DOWN)
-        cosines = [float((named.rest.down * down).sum()) for named in self.rests]
-        best = int(np.argmax(cosines))
-        return best if cosines[best] >= math.cos(math.radians(MATCH_DEG)) else None
+        x, y, z = up_in_body(quat_xyzw)
+        cosines = [-(a * x + b * y + c * z) for a, b, c in self._downs]
+        best = max(cosines)
+        return cosines.index(best) if best >= _MATCH_COSINE else None
+
+    @cached_property
+    def _downs(self) -> tuple[Triple, ...]:
+        """Each rest's down direction, pig frame."""
+        return tuple(tuple(named.rest.down.tolist()) for named in self.rests)
 
 
 def lying(rest: StableRest) -> RigidState:

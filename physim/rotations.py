@@ -9,15 +9,15 @@ import math
 
 import numpy as np
 
-from physim.values import FloatArray
+from physim.values import FloatArray, Triple
 
 IDENTITY_XYZW = np.array([0.0, 0.0, 0.0, 1.0])
 
 
 def multiply(a: FloatArray, b: FloatArray) -> FloatArray:
     """Hamilton product: first turn by `b`, then by `a`. (4,), (4,) -> (4,)."""
-    ax, ay, az, aw = (float(c) for c in a)
-    bx, by, bz, bw = (float(c) for c in b)
+    ax, ay, az, aw = a.tolist()
+    bx, by, bz, bw = b.tolist()
     return np.array(
         [
             aw * bx + ax * bw + ay * bz - az * by,
@@ -30,12 +30,14 @@ def multiply(a: FloatArray, b: FloatArray) -> FloatArray:
 
 def conjugate(q: FloatArray) -> FloatArray:
     """The inverse of a unit quaternion."""
-    return np.array([-q[0], -q[1], -q[2], q[3]])
+    x, y, z, w = q.tolist()
+    return np.array([-x, -y, -z, w])
 
 
 def normalized(q: FloatArray) -> FloatArray:
     """`q` scaled to unit length."""
-    return q / math.sqrt(float(q[0] ** 2 + q[1] ** 2 + q[2] ** 2 + q[3] ** 2))
+    x, y, z, w = q.tolist()
+    return q / math.sqrt(x**2 + y**2 + z**2 + w**2)
 
 
 def matrix(q: FloatArray) -> FloatArray:
@@ -50,6 +52,18 @@ def matrix(q: FloatArray) -> FloatArray:
     )
 
 
+def up_in_body(q: FloatArray) -> Triple:
+    """The world's up direction seen from a body so turned: the last row of `matrix`."""
+    x, y, z, w = q.tolist()
+    return 2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)
+
+
+def heights(q: FloatArray, columns: FloatArray) -> FloatArray:
+    """(n,) z of the points with coordinates `columns` (3, n) turned by `q`, as `rotate` has it."""
+    x, y, z = up_in_body(q)
+    return np.asarray(columns[0] * x + columns[1] * y + columns[2] * z)
+
+
 def rotate(q: FloatArray, v: FloatArray) -> FloatArray:
     """Turns vectors of shape (3,) or (n, 3) by `q`, without BLAS."""
     m = matrix(q)
@@ -60,7 +74,8 @@ def rotate(q: FloatArray, v: FloatArray) -> FloatArray:
 def from_axis_angle(axis: FloatArray, angle_rad: float) -> FloatArray:
     """Unit quaternion of a turn by `angle_rad` about the unit vector `axis`."""
     s = math.sin(0.5 * angle_rad)
-    return np.array([axis[0] * s, axis[1] * s, axis[2] * s, math.cos(0.5 * angle_rad)])
+    x, y, z = axis.tolist()
+    return np.array([x * s, y * s, z * s, math.cos(0.5 * angle_rad)])
 
 
 def from_matrix(m: FloatArray) -> FloatArray:
@@ -92,6 +107,7 @@ def from_uniform(u: FloatArray) -> FloatArray:
     References:
         Shoemake, "Uniform random rotations", Graphics Gems III, 1992.
     """
-    a, b = math.sqrt(1 - u[0]), math.sqrt(u[0])
-    t1, t2 = 2 * math.pi * u[1], 2 * math.pi * u[2]
+    share, first, second = u.tolist()
+    a, b = math.sqrt(1 - share), math.sqrt(share)
+    t1, t2 = 2 * math.pi * first, 2 * math.pi * second
     return np.array([a * math.sin(t1), a * math.cos(t1), b * math.sin(t2), b * math.cos(t2)])

@@ -83,8 +83,8 @@ def _pig_values(pig: PigResult) -> Row:
         pig.pose.value,
         pig.rest,
         float(pig.margin),
-        *map(float, pig.position_m),
-        *map(float, pig.quat_xyzw),
+        *pig.position_m.tolist(),
+        *pig.quat_xyzw.tolist(),
         float(pig.time_s),
         "|".join(map(_contact, pig.contacts)),
     )

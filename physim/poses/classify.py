@@ -20,13 +20,11 @@ Conditions (with the rules of the seeds in mind, fixed before any calibration):
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-
-import numpy as np
+from collections.abc import Iterable, Mapping, Sequence
 
 from physim.poses.contacts import TABLE_GAP_M, table_gaps
-from physim.rotations import conjugate, rotate
-from physim.values import FEET, FloatArray, PigModel, Pose, PoseReading, RigidState
+from physim.rotations import up_in_body
+from physim.values import FEET, PigModel, Pose, PoseReading, RigidState, Triple
 
 LYING_DEG = 55.0
 CLEAR_SCALE_M = 1e-3  # a part 1 mm beyond the contact gap is far from touching
@@ -45,11 +43,11 @@ def classify(model: PigModel, state: RigidState) -> PoseReading:
         model: the pig; its part labels carry the meaning.
         state: where it lies, pig frame to world frame.
     """
-    down = rotate(conjugate(state.quat_xyzw), np.array([0.0, 0.0, -1.0]))
-    return classify_gaps(down, table_gaps(model, state), model.dot_side)
+    x, y, z = up_in_body(state.quat_xyzw)
+    return classify_gaps((-x, -y, -z), table_gaps(model, state), model.dot_side)
 
 
-def classify_gaps(down: FloatArray, gaps: Mapping[str, float], dot_side: str) -> PoseReading:
+def classify_gaps(down: Sequence[float], gaps: Mapping[str, float], dot_side: str) -> PoseReading:
     """The pose, from the down direction in the pig frame and each part's gap [m]."""
     scores = _scores(down, gaps, dot_side)
     for pose, score in scores.items():
@@ -58,7 +56,7 @@ def classify_gaps(down: FloatArray, gaps: Mapping[str, float], dot_side: str) ->
     return PoseReading(Pose.OTHER, min(1.0, -max(scores.values())))
 
 
-def _scores(down: FloatArray, gaps: Mapping[str, float], dot_side: str) -> dict[Pose, float]:
+def _scores(down: Sequence[float], gaps: Mapping[str, float], dot_side: str) -> dict[Pose, float]:
     """Each pose's least condition, in order of precedence."""
     left_flank = _flank(down, gaps, "left")
     right_flank = _flank(down, gaps, "right")
@@ -93,12 +91,12 @@ def _scores(down: FloatArray, gaps: Mapping[str, float], dot_side: str) -> dict[
     }
 
 
-def _flank(down: FloatArray, gaps: Mapping[str, float], side: str) -> float:
+def _flank(down: Sequence[float], gaps: Mapping[str, float], side: str) -> float:
     lying = _within(down, LEFT if side == "left" else RIGHT)
     return min(lying, lying - _within(down, BACK), _touches(gaps, (*BODY, f"hind_{side}_foot")))
 
 
-def _within(down: FloatArray, axis: tuple[float, float, float]) -> float:
+def _within(down: Sequence[float], axis: Triple) -> float:
     """How far `down` lies inside the cone of `LYING_DEG` about a pig axis, as a share."""
     cosine = float(down[0] * axis[0] + down[1] * axis[1] + down[2] * axis[2])
     angle_deg = math.degrees(math.acos(max(-1.0, min(1.0, cosine))))

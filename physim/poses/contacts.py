@@ -8,11 +8,12 @@ keeps some that have opened.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
 from physim.poses.separation import separation
-from physim.rotations import matrix, rotate
+from physim.rotations import heights, rotate
 from physim.values import TABLE, Contact, FloatArray, PigModel, RigidState
 
 TABLE_GAP_M = 0.15e-3  # a part nearer to the table than this is in contact with it
@@ -22,17 +23,12 @@ TOUCH_GAP_M = 0.10e-3  # pigs nearer to each other than this touch
 def world_parts(model: PigModel, state: RigidState) -> list[FloatArray]:
     """Per part, (n, 3) corners in the world frame [m]."""
     corners = rotate(state.quat_xyzw, model.vertices_m) + state.position_m
-    ends = np.cumsum([len(part.vertices_m) for part in model.parts])
-    return np.split(corners, ends[:-1])
+    return np.split(corners, model.part_starts[1:])
 
 
-def heights_m(model: PigModel, state: RigidState) -> list[float]:
-    """Per part, the height of its lowest point above the table [m]."""
-    corners = model.columns_m
-    x, y, z = matrix(state.quat_xyzw)[2].tolist()
-    heights = corners[0] * x + corners[1] * y + corners[2] * z
-    lows = np.minimum.reduceat(heights, model.part_starts) + float(state.position_m[2])
-    return [float(low) for low in lows]
+def heights_m(model: PigModel, state: RigidState) -> FloatArray:
+    """(n,) heights above the table of the corners of all parts [m]."""
+    return heights(state.quat_xyzw, model.columns_m) + float(state.position_m[2])
 
 
 def table_gaps(model: PigModel, state: RigidState) -> dict[str, float]:
@@ -41,18 +37,24 @@ def table_gaps(model: PigModel, state: RigidState) -> dict[str, float]:
     Where several parts carry one label, the lowest counts.
     """
     gaps: dict[str, float] = {}
-    for part, low in zip(model.parts, heights_m(model, state), strict=True):
+    for part, low in zip(model.parts, _lows_m(model, heights_m(model, state)), strict=True):
         gaps[part.label] = min(low, gaps.get(part.label, low))
     return gaps
 
 
 def table_contacts(model: PigModel, state: RigidState) -> tuple[Contact, ...]:
     """The parts within `TABLE_GAP_M` of the table, each at the middle of its touching corners."""
+    above_m = heights_m(model, state)
+    touching = np.flatnonzero(above_m < TABLE_GAP_M)
+    corners = rotate(state.quat_xyzw, model.vertices_m[touching]) + state.position_m
     contacts = []
-    for part, low in zip(model.parts, heights_m(model, state), strict=True):
-        if low < TABLE_GAP_M:
-            corners = rotate(state.quat_xyzw, part.vertices_m) + state.position_m
-            place = corners[corners[:, 2] < TABLE_GAP_M].mean(axis=0)
+    # The touching corners of a part stand in one piece.
+    begins = [*touching.searchsorted(model.part_starts).tolist(), len(touching)]
+    for part, low, (begin, end) in zip(
+        model.parts, _lows_m(model, above_m), pairwise(begins), strict=True
+    ):
+        if begin < end:
+            place = corners[begin:end].sum(axis=0) / (end - begin)
             contacts.append(Contact(part.label, TABLE, "", low, place))
     return tuple(contacts)
 
@@ -71,12 +73,12 @@ def pig_contacts(
     if _spheres_apart(models, states):
         return (), ()
     first, second = (world_parts(m, s) for m, s in zip(models, states, strict=True))
-    low, high = _boxes(first)
-    other_low, other_high = _boxes(second)
+    low, high = _boxes(models[0], first)
+    other_low, other_high = _boxes(models[1], second)
     near = (low[:, None] - TOUCH_GAP_M <= other_high) & (high[:, None] + TOUCH_GAP_M >= other_low)
     of_first, of_second = [], []
     for one, two in np.argwhere(near.all(axis=2)):
-        gap, place = separation(first[one], second[two])
+        gap, place = separation(first[one], second[two], TOUCH_GAP_M)
         if gap < TOUCH_GAP_M:
             part, other = models[0].parts[one].label, models[1].parts[two].label
             of_first.append(Contact(part, names[1], other, gap, place))
@@ -84,10 +86,16 @@ def pig_contacts(
     return tuple(of_first), tuple(of_second)
 
 
-def _boxes(parts: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
+def _lows_m(model: PigModel, above_m: FloatArray) -> list[float]:
+    """Per part, the height of its lowest corner, from those of all corners [m]."""
+    lows: list[float] = np.minimum.reduceat(above_m, model.part_starts).tolist()
+    return lows
+
+
+def _boxes(model: PigModel, parts: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
     """(n, 3) least and greatest coordinates of each part."""
-    lows = np.array([corners.min(axis=0) for corners in parts])
-    return lows, np.array([corners.max(axis=0) for corners in parts])
+    corners, starts = np.concatenate(parts), model.part_starts
+    return np.minimum.reduceat(corners, starts), np.maximum.reduceat(corners, starts)
 
 
 def _spheres_apart(

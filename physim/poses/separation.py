@@ -12,6 +12,8 @@ References:
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from physim.values import FloatArray
@@ -20,12 +22,15 @@ MAX_STEPS = 200  # bodies of 30 corners need about 10
 _RELATIVE_ERROR = 1e-12
 
 
-def separation(a: FloatArray, b: FloatArray) -> tuple[float, FloatArray]:
+def separation(
+    a: FloatArray, b: FloatArray, enough_m: float = math.inf
+) -> tuple[float, FloatArray]:
     """The gap between two convex hulls and where it is.
 
     Args:
         a: (n, 3) corners [m].
         b: (m, 3) corners [m].
+        enough_m: the search ends where the gap is surely larger; what it has come to is too.
 
     Returns:
         The distance [m], 0 where the hulls overlap, and the (3,) point half-way
@@ -39,8 +44,10 @@ def separation(a: FloatArray, b: FloatArray) -> tuple[float, FloatArray]:
         nearest = weights @ np.array(corners)
         pair = int(np.argmin(a @ nearest)), int(np.argmax(b @ nearest))
         corner = a[pair[0]] - b[pair[1]]
-        gained = float(nearest @ nearest - nearest @ corner)
-        if gained <= _RELATIVE_ERROR * scale or pair in pairs:
+        square, along = float(nearest @ nearest), float(nearest @ corner)
+        if square - along <= _RELATIVE_ERROR * scale or pair in pairs:
+            break
+        if along > enough_m * math.sqrt(square):  # no point of the difference is nearer than this
             break
         pairs.append(pair)
         corners.append(corner)

@@ -21,7 +21,7 @@ class Draws:
 
     def __init__(self, rng: np.random.Generator) -> None:
         """Draws all numbers at once from `rng`."""
-        self._numbers = [float(u) for u in rng.random(DRAWS)]
+        self._numbers: list[float] = rng.random(DRAWS).tolist()
         self._next = 0
 
     def uniform(self) -> float:

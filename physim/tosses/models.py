@@ -13,11 +13,11 @@ from typing import Protocol
 
 import numpy as np
 
-from physim.rotations import from_axis_angle, from_uniform, matrix, multiply
+from physim.rotations import from_axis_angle, from_uniform, heights, multiply
 from physim.tosses.draws import Draws
 from physim.values import FloatArray, PigModel, RigidState, Toss
 
-X_AXIS, Y_AXIS, Z_AXIS = np.eye(3)
+_, Y_AXIS, Z_AXIS = np.eye(3)
 
 
 class TossModel(Protocol):
@@ -34,9 +34,7 @@ class TossModel(Protocol):
 
 def lowest_m(pig: PigModel, quat_xyzw: FloatArray) -> float:
     """Height of the centre of mass above the pig's lowest point when so turned [m]."""
-    corners = pig.columns_m
-    x, y, z = matrix(quat_xyzw)[2].tolist()
-    return -float((corners[0] * x + corners[1] * y + corners[2] * z).min())
+    return -float(heights(quat_xyzw, pig.columns_m).min())
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ import numpy as np
 from physim.geometry import inside_margin
 from physim.rotations import conjugate, rotate
 from physim.values import GRAVITY_M_S2, Basin, FloatArray, Table, Triple
+from physim.world import arc
 from physim.world.body import Body
 
 MARGIN = 0.02  # of the height of the pass
@@ -117,7 +118,7 @@ class _Basin:
         number = int(turn * _AZIMUTHS) % _AZIMUTHS
         if polar < self._surely_rad[number]:
             return True
-        return polar < self._surely_not_rad[number] and self._joined(np.array(down), cosine)
+        return polar < self._surely_not_rad[number] and self._joined(down, cosine)
 
     def _margin_m(self) -> float:
         """Distance from under the centre of mass to the nearest edge of what carries the pig."""
@@ -150,14 +151,11 @@ class _Basin:
         surely_not: list[float] = polars[first_far].tolist()
         return surely, surely_not
 
-    def _joined(self, down: FloatArray, cosine: float) -> bool:
-        share = np.linspace(0.0, 1.0, _ARC_POINTS)[:, None]
-        way = (1.0 - share) * down + share * self._low
-        way /= np.sqrt((way**2).sum(axis=1, keepdims=True))
-        heights = (way[:, None, :] * self._body.hull_m[None, :, :]).sum(axis=2).max(axis=1)
+    def _joined(self, down: Triple, cosine: float) -> bool:
+        highest_m = arc.highest_m(self._body.hull_columns_m, down, self._low_axis, _ARC_POINTS)
         # Between two points of the way, H rises by at most radius times half their distance.
         between = 0.5 * math.acos(min(1.0, cosine)) / (_ARC_POINTS - 1) * 1.2
-        return float(heights.max()) + self._body.radius_m * between < self.limit_m
+        return highest_m + self._body.radius_m * between < self.limit_m
 
 
 def _dot(a: Triple, b: Triple) -> float:

@@ -55,6 +55,20 @@ def test_separation_at_a_corner_and_an_edge() -> None:
     assert separation(cube, 0.001 * CORNERS)[0] == pytest.approx(0.0, abs=1e-12)  # inside
 
 
+@pytest.mark.parametrize("gap", [0.0, 0.9e-3, 1.1e-3, 5e-3])
+def test_separation_ends_early_only_where_the_gap_is_large_enough(gap: float) -> None:
+    first = 0.01 * CORNERS
+    turn = Rotation.from_euler("xyz", [30, 40, 50], degrees=True)
+    second = 0.01 * turn.apply(CORNERS)
+    second = second + [0.01 + gap - second[:, 0].min(), 0.002, 0.001]  # a corner before a face
+    whole, place = separation(first, second)
+    assert whole == pytest.approx(gap, abs=1e-9)
+    ended, there = separation(first, second, 1e-3)
+    assert ended >= min(whole, 1e-3)
+    if gap < 1e-3:
+        assert (ended, *there) == (whole, *place)
+
+
 def test_separation_does_not_depend_on_the_order() -> None:
     rng = np.random.default_rng(6)
     first, second = rng.normal(size=(20, 3)), rng.normal(size=(15, 3)) + np.array([5, 1, 0])
