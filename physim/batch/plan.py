@@ -13,6 +13,7 @@ from physim.seeding import MAX_SEED
 from physim.values import Roll
 
 if TYPE_CHECKING:
+    from physim.prepared import Prepared
     from physim.roll import Setup
     from physim.world.settings import EngineSettings
 
@@ -45,15 +46,16 @@ class RollSource(Protocol):
 
 @dataclass(frozen=True)
 class SetupSource:
-    """The rolls of one setup."""
+    """The rolls of one setup, with what is computed before the first one."""
 
     setup: Setup
+    prepared: Prepared
 
     def open(self) -> AbstractContextManager[Roller]:
         """A simulator of its own."""
         from physim.roll import Simulator
 
-        return Simulator(self.setup)
+        return Simulator(self.setup, self.prepared)
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,10 @@ class BatchPlan:
 
     def source(self) -> RollSource:
         """What workers are sent; raises as `setup`."""
-        return SetupSource(self.setup())
+        from physim.prepared import Prepared
+
+        setup = self.setup()
+        return SetupSource(setup, Prepared.of(setup.pigs, setup.table))
 
     def open(self) -> AbstractContextManager[Roller]:
         """A simulator of its own."""
