@@ -35,11 +35,11 @@ class Prepared:
             ModelError: a pig without stable rests, or with its centre of mass outside.
         """
         black, pink = pigs
-        first = _one(black, table)
-        second = first if pink is black else _one(pink, table)
-        return cls(*zip(first, second, strict=True))
+        one = _prepared(black, table)
+        two = one if pink is black else _prepared(pink, table)
+        return cls((one[0], two[0]), (one[1], two[1]), (one[2], two[2]))
 
 
-def _one(model: PigModel, table: Table) -> tuple[Body, RestTable, Certificate]:
+def _prepared(model: PigModel, table: Table) -> tuple[Body, RestTable, Certificate]:
     body, rests = Body.of(model), RestTable.of(model)
     return body, rests, Certificate(body, rests.basins(), table)
