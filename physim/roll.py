@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from physim import arguments
 from physim.errors import ConfigError
@@ -36,9 +37,11 @@ from physim.values import (
 )
 from physim.world.scene import table as table_named
 from physim.world.settings import EngineSettings
-from physim.world.settle import Observer, settle
 from physim.world.still import RestCriterion
-from physim.world.world import World
+
+if TYPE_CHECKING:
+    from physim.world.settle import Observer
+    from physim.world.world import World
 
 SETTLE_MODES = FULL, FAST = "full", "fast"
 
@@ -136,6 +139,8 @@ class Simulator:
         self._world: World | None = None
 
     def __enter__(self) -> Simulator:
+        from physim.world.world import World  # here: it loads the engine and the compiled loops
+
         setup = self.setup
         if self._prepared is None:
             self._prepared = Prepared.of(setup.pigs, setup.table)
@@ -172,6 +177,8 @@ class Simulator:
         """Physics alone: from a release to rest."""
         if self._world is None or self._prepared is None:
             raise RuntimeError("a Simulator is opened by `with Simulator(setup) as simulator:`")
+        from physim.world.settle import settle
+
         return settle(
             self._world,
             toss,

@@ -78,7 +78,7 @@ class BatchPlan:
             what suits `n`.
     """
 
-    modules: ClassVar[tuple[str, ...]] = ("physim.batch.table", "physim.roll")  # workers need them
+    modules: ClassVar[tuple[str, ...]] = ("physim.batch.preload",)  # workers need them
 
     n: int
     seed: int = 0
