@@ -1,12 +1,29 @@
 """Loads all that the rolls of a worker need; importing it does the work.
 
-Numba loads most of itself at the first call of anything compiled.
+SciPy is not among it: what it is needed for is sent to workers finished. Numba would load it for
+the sake of its BLAS, which no compiled loop uses, and which takes as long as all of Numba.
 """
 
-from physim import compiled, roll
-from physim.batch import table
-from physim.world import settle, world
+from __future__ import annotations
 
-__all__ = ["compiled", "roll", "settle", "table", "world"]
+import sys
+from typing import Any, cast
 
-compiled.load()
+
+def _load() -> None:
+    from physim import compiled, roll
+    from physim.batch import table
+    from physim.world import settle, world
+
+    del roll, table, settle, world
+    compiled.load()  # Numba loads most of itself at the first call of anything compiled
+
+
+if "scipy" in sys.modules:
+    _load()
+else:
+    cast(dict[str, Any], sys.modules)["scipy"] = None  # an import fails as if it were not installed
+    try:
+        _load()
+    finally:
+        del sys.modules["scipy"]

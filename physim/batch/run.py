@@ -19,7 +19,6 @@ from physim.batch.manifest import Json
 from physim.batch.plan import BatchPlan, default_chunk_size
 from physim.batch.platforms import these_versions
 from physim.batch.store import Store, open_store, refuse_foreign
-from physim.batch.table import decode
 from physim.batch.tally import Tally
 from physim.batch.worker import make_counts, make_rows
 from physim.errors import ConfigError
@@ -142,8 +141,11 @@ def run_on(
             tasks.took(len(task), made.seconds)
             if rows is None:
                 store.add(task, made.content)
-            elif (table := rows.put(task, chunk, decode(made.content))) is not None:
-                store.add(chunk, table)
+            else:
+                from physim.batch.table import decode
+
+                if (table := rows.put(task, chunk, decode(made.content))) is not None:
+                    store.add(chunk, table)
             done += len(task)
             if progress:
                 progress(done, plan.n)

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from physim.arguments import shown_name
 from physim.errors import ModelError
@@ -188,6 +187,8 @@ def convex_hull(points: FloatArray, where: str) -> tuple[FloatArray, IntArray]:
     Raises:
         ModelError: fewer than four points, or all in one plane.
     """
+    from scipy.spatial import ConvexHull, QhullError  # here, as everywhere: see `batch.preload`
+
     try:
         hull = ConvexHull(points)
     except (QhullError, ValueError) as error:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull
 
 from physim.geometry import inside_margin
 from physim.rotations import conjugate, from_matrix, multiply, normalized, rotate
@@ -61,6 +60,8 @@ class Body:
     lowest_m: float = field(init=False)
 
     def __post_init__(self) -> None:
+        from scipy.spatial import ConvexHull
+
         object.__setattr__(self, "hull_columns_m", np.ascontiguousarray(self.hull_m.T))
         object.__setattr__(self, "hull_radii_m", np.sqrt((self.hull_m**2).sum(axis=1)))
         squares = tuple((self.moments_kg_m2 / self.model.mass_kg).tolist())
@@ -73,6 +74,8 @@ class Body:
     @classmethod
     def of(cls, model: PigModel) -> Body:
         """The body of a model."""
+        from scipy.spatial import ConvexHull
+
         moments, axes = _principal(model.inertia_kg_m2)
         principal = from_matrix(axes)
         into = conjugate(principal)
@@ -124,6 +127,8 @@ def _grouped(points: FloatArray) -> tuple[FloatArray, ...]:
 
 def _resting_faces(points: FloatArray) -> list[NDArray[np.intp]]:
     """The corners of each face of a hull that the centre of mass (the origin) stands over."""
+    from scipy.spatial import ConvexHull
+
     hull = ConvexHull(points)
     radius = float(np.sqrt((points**2).sum(axis=1).max()))
     faces: list[NDArray[np.intp]] = []
