@@ -6,7 +6,12 @@ Some tenths of a second of work. A batch does it once and sends it to all worker
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
+from physim import kept
+from physim.pigs.library import model_folder
+from physim.pigs.mesh import write_text
+from physim.pigs.model import load_folder
 from physim.rests import RestTable
 from physim.values import PigModel, Table
 from physim.world.body import Body
@@ -43,3 +48,19 @@ class Prepared:
 def _prepared(model: PigModel, table: Table) -> tuple[Body, RestTable, Certificate]:
     body, rests = Body.of(model), RestTable.of(model)
     return body, rests, Certificate(body, rests.basins(), table)
+
+
+def keep(name_or_path: str | Path) -> Path:
+    """Computes what depends on a model's files alone, and keeps it in its folder (`kept`).
+
+    Raises:
+        ConfigError, ModelError: a model that cannot be used, or a folder that cannot be written to.
+    """
+    folder = model_folder(name_or_path)
+    with kept.recorded() as results:
+        model = load_folder(folder, str(name_or_path)).model
+        Body.of(model)
+        RestTable.of(model)
+    path = folder / kept.FILE_NAME
+    write_text(path, kept.text(results))
+    return path

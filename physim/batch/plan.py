@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from physim import arguments
+from physim.batch.processes import PRELOAD
 from physim.errors import ConfigError
 from physim.seeding import MAX_SEED
 from physim.values import Roll
@@ -78,7 +79,7 @@ class BatchPlan:
             what suits `n`.
     """
 
-    modules: ClassVar[tuple[str, ...]] = ("physim.batch.preload",)  # workers need them
+    modules: ClassVar[tuple[str, ...]] = PRELOAD  # workers need them
 
     n: int
     seed: int = 0

@@ -1,7 +1,7 @@
-"""Loads all that the rolls of a worker need; importing it does the work.
+"""Loads what rolls need; importing it, in a process that is physim's own, does the work.
 
-SciPy is not among it: what it is needed for is sent to workers finished. Numba would load it for
-the sake of its BLAS, which no compiled loop uses, and which takes as long as all of Numba.
+SciPy is not among it: rolls of prepared models do not need it. Numba would load it for the sake of
+its BLAS, which no compiled loop uses, and which takes as long as all of Numba.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from typing import Any, cast
 
 def _load() -> None:
     from physim import compiled, roll
-    from physim.batch import table
     from physim.world import settle, world
 
-    del roll, table, settle, world
+    del roll, settle, world
     compiled.load()  # Numba loads most of itself at the first call of anything compiled
 
 

@@ -24,6 +24,9 @@ from types import ModuleType
 # first, unless the environment says otherwise (Python 3.11); a caller's `-E` hides that from it.
 FORKS = sys.platform == "linux" and sys.version_info >= (3, 11) and not sys.flags.ignore_environment
 
+PRELOAD = ("physim.batch.preload", "physim.batch.table")
+"""What workers need for real rolls."""
+
 
 def begin(modules: tuple[str, ...]) -> None:
     """Starts the fork server, if there is to be one; returns at once.

@@ -62,9 +62,9 @@ def batch(
     line.begin("loading models and workers ...")
     with clean_stdout() as stdout:
         if dask is None and workers != 1:
-            from physim.batch.processes import begin
+            from physim.batch.processes import PRELOAD, begin
 
-            begin(("physim.batch.preload",))  # at once: it loads while this process does
+            begin(PRELOAD)  # at once: it loads while this process does
         from physim.batch.plan import BatchPlan
         from physim.batch.run import run_batch
 

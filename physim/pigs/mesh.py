@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from physim import kept
 from physim.arguments import shown_name
 from physim.errors import ModelError
 from physim.values import FloatArray
@@ -201,6 +202,16 @@ def convex_hull(points: FloatArray, where: str) -> tuple[FloatArray, IntArray]:
     inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0
     triangles[inward] = triangles[inward][:, ::-1]
     return np.asarray(points[used]), np.asarray(renumber[triangles])
+
+
+def hull_corners(points: FloatArray, where: str) -> FloatArray:
+    """The corners alone; raises as `convex_hull`."""
+
+    def compute() -> list[list[float]]:
+        corners: list[list[float]] = convex_hull(points, where)[0].tolist()
+        return corners
+
+    return np.array(kept.result("corners", np.ascontiguousarray(points).tobytes(), compute))
 
 
 def write_visual(

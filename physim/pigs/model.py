@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from physim import kept
 from physim.errors import ConfigError, ModelError
 from physim.pigs import mesh as meshes
 from physim.pigs.mass import MassProperties, filled, mass_properties
@@ -18,7 +19,7 @@ from physim.pigs.paint import MATERIALS
 from physim.pigs.parts import convex_parts
 from physim.pigs.sculpt import SculptedMesh, sculpt
 from physim.pigs.shape import PigShape
-from physim.pigs.solid import keep_solid, mesh_vertices_m, solid_of
+from physim.pigs.solid import mesh_vertices_m, solid_of
 from physim.values import ConvexPart, FloatArray, PigModel
 
 MOST_PARTS = 16  # PyBullet keeps 16 shapes of a compound and drops the others without a word
@@ -84,6 +85,7 @@ def load_folder(folder: Path, name: str) -> LoadedModel:
     """
     settings = read_model_file(folder)
     _refuse_stale(settings, folder)
+    kept.read(folder / kept.FILE_NAME)
     solid = solid_of(settings)
     mass = filled(solid.integrals, settings.mass_kg, settings.axes @ settings.offset_m)
     parts = _read_parts(settings, mass.center_of_mass_m)
@@ -120,7 +122,6 @@ def build_folder(folder: Path) -> None:
     meshes.write_visual(settings.mesh, sculpted.vertices_mm * unit, groups, MTL_NAME)
     write_materials(settings.mesh.parent / MTL_NAME)
     meshes.write_parts(settings.parts, parts)
-    keep_solid(settings)
     _write_fingerprint(settings.path, settings.shape)
 
 
@@ -158,7 +159,7 @@ def model_from_shape(shape: PigShape, settings: ModelFile, name: str) -> PigMode
         1e-3 * sculpted.vertices_mm, sculpted.faces, settings.mass_kg, settings.offset_m, name
     )
     parts = tuple(
-        ConvexPart(label, 1e-3 * meshes.convex_hull(points, label)[0] - mass.center_of_mass_m)
+        ConvexPart(label, 1e-3 * meshes.hull_corners(points, label) - mass.center_of_mass_m)
         for label, points in convex_parts(shape)
     )
     return _pig_model(name, settings, mass, parts)
@@ -196,7 +197,7 @@ def _read_parts(settings: ModelFile, center_of_mass_m: FloatArray) -> tuple[Conv
         if not group.name:
             raise ModelError(f"{settings.parts}: a part has no name; start it with `o snout`")
         points = obj.vertices[np.unique(group.faces)] * settings.unit_m @ settings.axes.T
-        corners, _ = meshes.convex_hull(points, f"{settings.parts}: {group.name}")
+        corners = meshes.hull_corners(points, f"{settings.parts}: {group.name}")
         parts.append(ConvexPart(group.name, corners - center_of_mass_m))
     return tuple(parts)
 
