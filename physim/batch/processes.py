@@ -38,7 +38,7 @@ def begin(modules: tuple[str, ...]) -> None:
         from multiprocessing import forkserver
 
         forkserver.set_forkserver_preload(list(modules))
-        with _no_interrupt(), _same_path():
+        with _same_path(), _no_interrupt():
             forkserver.ensure_running()
 
 
@@ -71,7 +71,7 @@ if FORKS:
         """As `_Spawned`, from the fork server."""
 
         def start(self) -> None:
-            with another_main(), _no_interrupt(), _same_path():  # it may have to be started again
+            with another_main(), _same_path(), _no_interrupt():  # it may have to start again
                 super().start()
 
     class _ForkContext(ForkServerContext):
