@@ -3,7 +3,7 @@
 To load the libraries and the compiled loops takes a second of a core, in every process that does
 it. So one does: Python's fork server, which does nothing but load and fork. It is started before
 anything else, and loads while its parent reads the models. Forking is safe there, unlike in the
-parent: the server runs no threads of its own and has no engine open.
+parent: the server runs no code in threads and has no engine open. It ends with its parent.
 
 Where there is no such server, processes are started afresh (`spawn`) and load for themselves.
 """
@@ -26,6 +26,13 @@ FORKS = sys.platform == "linux" and sys.version_info >= (3, 11) and not sys.flag
 
 PRELOAD = ("physim.batch.preload", "physim.batch.table")
 """What workers need for real rolls."""
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def begin(modules: tuple[str, ...]) -> None:
