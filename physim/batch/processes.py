@@ -24,8 +24,8 @@ from types import ModuleType
 # first, unless the environment says otherwise (Python 3.11); a caller's `-E` hides that from it.
 FORKS = sys.platform == "linux" and sys.version_info >= (3, 11) and not sys.flags.ignore_environment
 
-PRELOAD = ("physim.batch.preload", "physim.batch.table")
-"""What workers need for real rolls."""
+PRELOAD = ("physim.batch.preload", "physim.batch.worker", "physim.batch.table")
+"""What workers need for real rolls, the slowest first."""
 
 
 def cores() -> int:
@@ -44,7 +44,7 @@ def begin(modules: tuple[str, ...]) -> None:
     if FORKS:
         from multiprocessing import forkserver
 
-        forkserver.set_forkserver_preload(list(modules))
+        forkserver.set_forkserver_preload([*modules, "concurrent.futures.process"])
         with _same_path(), _no_interrupt():
             forkserver.ensure_running()
 
