@@ -37,3 +37,13 @@ def compiled(function: Function) -> Function:
         return cast(Function, njit(cache=True)(function))
     except RuntimeError:  # no folder for the cache
         return cast(Function, njit(function))
+
+
+@compiled
+def _same(number: float) -> float:
+    return number
+
+
+def load() -> None:
+    """Loads the compiler now, which the first call of a compiled function would do."""
+    _same(0.0)

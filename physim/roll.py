@@ -9,12 +9,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from physim import arguments
 from physim.errors import ConfigError
 from physim.pigs.library import load_model
 from physim.poses.classify import classify
 from physim.poses.contacts import pig_contacts, table_contacts
+from physim.prepared import Prepared
 from physim.rests import RestTable
 from physim.rules.score import outcome_of, score_of
 from physim.seeding import MAX_SEED, stream
@@ -33,13 +35,13 @@ from physim.values import (
     Table,
     Toss,
 )
-from physim.world.body import Body
-from physim.world.certain import Certificate
 from physim.world.scene import table as table_named
 from physim.world.settings import EngineSettings
-from physim.world.settle import Observer, settle
 from physim.world.still import RestCriterion
-from physim.world.world import World
+
+if TYPE_CHECKING:
+    from physim.world.settle import Observer
+    from physim.world.world import World
 
 SETTLE_MODES = FULL, FAST = "full", "fast"
 
@@ -125,24 +127,24 @@ class Setup:
 class Simulator:
     """Rolls of one setup on one engine client. Use it with `with`."""
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, prepared: Prepared | None = None) -> None:
+        """Keeps the setup; it is opened by `with`.
+
+        Args:
+            setup: what fixes the rolls.
+            prepared: of the setup's pigs and table, where it is there already.
+        """
         self.setup = setup
+        self._prepared = prepared
         self._world: World | None = None
-        self._rests: tuple[RestTable, RestTable] | None = None
-        self._certificates: tuple[Certificate, Certificate] | None = None
 
     def __enter__(self) -> Simulator:
-        black, pink = self.setup.pigs
-        bodies = (Body.of(black), Body.of(pink))
-        of_black = RestTable.of(black)
-        self._rests = (of_black, of_black if pink is black else RestTable.of(pink))
-        basins = (self._rests[0].basins(), self._rests[1].basins())
-        table = self.setup.table
-        self._certificates = (
-            Certificate(bodies[0], basins[0], table),
-            Certificate(bodies[1], basins[1], table),
-        )
-        self._world = World(bodies, table, self.setup.settings).__enter__()
+        from physim.world.world import World  # here: it loads the engine and the compiled loops
+
+        setup = self.setup
+        if self._prepared is None:
+            self._prepared = Prepared.of(setup.pigs, setup.table)
+        self._world = World(self._prepared.bodies, setup.table, setup.settings).__enter__()
         return self
 
     def __exit__(
@@ -173,22 +175,24 @@ class Simulator:
 
     def settle(self, toss: Toss, observe: Observer | None = None) -> Rest:
         """Physics alone: from a release to rest."""
-        if self._world is None:
+        if self._world is None or self._prepared is None:
             raise RuntimeError("a Simulator is opened by `with Simulator(setup) as simulator:`")
+        from physim.world.settle import settle
+
         return settle(
             self._world,
             toss,
             self.setup.criterion,
             observe,
-            self._certificates,
+            self._prepared.certificates,
             fast=self.setup.settle == FAST,
         )
 
     def judge(self, seed: int, index: int, rest: Rest) -> Roll:
         """Names and scores what physics left on the table."""
-        if self._rests is None:
+        if self._prepared is None:
             raise RuntimeError("a Simulator is opened by `with Simulator(setup) as simulator:`")
-        return judge(seed, index, rest, self.setup.pigs, self._rests)
+        return judge(seed, index, rest, self.setup.pigs, self._prepared.rests)
 
 
 def judge(

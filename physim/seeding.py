@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 MAX_SEED = 2**63 - 1  # of seeds and indices: what a signed 64-bit column of a dataset holds
 
 
-def stream(seed: int, index: int) -> np.random.Generator:
+def stream(seed: int, index: int) -> Generator:
     """The generator of one roll, made without drawing those before it.
 
     Args:
@@ -17,5 +20,7 @@ def stream(seed: int, index: int) -> np.random.Generator:
     References:
         NumPy's `SeedSequence(entropy, spawn_key)`; PCG64 bit generator.
     """
+    import numpy as np  # here: the command line needs `MAX_SEED` alone, at once
+
     sequence = np.random.SeedSequence(seed, spawn_key=(index,))
     return np.random.Generator(np.random.PCG64(sequence))

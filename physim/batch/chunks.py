@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _SHARE = 4  # tasks a worker that the rest is cut into, at least, so that all end together
 _MOST_ROLLS = 1_000_000  # a task, however fast the rolls
@@ -67,4 +69,6 @@ class Assembly:
         if self._missing[chunk]:
             return None
         del self._waiting[chunk], self._missing[chunk]
+        import pyarrow as pa
+
         return pa.concat_tables([waiting[first] for first in sorted(waiting)])

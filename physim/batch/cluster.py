@@ -15,8 +15,8 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from physim.arguments import shown_name
-from physim.batch.executors import another_main
 from physim.batch.kit import Kit, unpacked
+from physim.batch.processes import another_main
 from physim.errors import ConfigError, PhysimError, WorkerError
 
 if TYPE_CHECKING:

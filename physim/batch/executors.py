@@ -1,18 +1,13 @@
-"""Where tasks run on one machine: in this process, or in processes started afresh (`spawn`)."""
+"""Where tasks run on one machine: in this process, or in processes of their own."""
 
 from __future__ import annotations
 
-import signal
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
-from multiprocessing import resource_tracker
-from multiprocessing.context import SpawnContext, SpawnProcess
-from types import ModuleType
 from typing import Any, Protocol
 
 from physim.batch.kit import Kit
+from physim.batch.processes import begin, context
 from physim.batch.worker import close_bench, import_early, start_worker
 
 _TASK_S = 0.5  # long against handing it out, short against a Ctrl-C
@@ -95,6 +90,8 @@ class LocalWorkers:
     def __init__(self, workers: int, early: tuple[str, ...] = ()) -> None:
         self.ahead = 1 if workers == 1 else 2
         self._workers = workers
+        if workers > 1:
+            begin(early)
         self._executor = self._open()
         if workers > 1:
             for _ in range(workers):
@@ -128,43 +125,4 @@ class LocalWorkers:
     def _open(self) -> Executor:
         if self._workers == 1:
             return InProcess()
-        return ProcessPoolExecutor(self._workers, mp_context=_Context(), initializer=start_worker)
-
-
-class _Worker(SpawnProcess):
-    """A process that does not run the user's script again.
-
-    `spawn` imports the main module in every child, which a script without
-    `if __name__ == "__main__"` does not survive, and one from stdin never. Workers need nothing
-    from it.
-    """
-
-    def start(self) -> None:
-        with another_main(), _no_interrupt():
-            super().start()
-
-
-class _Context(SpawnContext):
-    Process = _Worker
-
-
-@contextmanager
-def another_main() -> Iterator[None]:
-    """Meanwhile the main module is an empty one."""
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
-
-
-@contextmanager
-def _no_interrupt() -> Iterator[None]:
-    """Children start with Ctrl-C blocked; here it is delivered afterwards."""
-    resource_tracker.ensure_running()  # started later, it would unblock the signal
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return ProcessPoolExecutor(self._workers, mp_context=context(), initializer=start_worker)

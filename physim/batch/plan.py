@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from physim import arguments
+from physim.batch.processes import PRELOAD
 from physim.errors import ConfigError
 from physim.seeding import MAX_SEED
 from physim.values import Roll
 
 if TYPE_CHECKING:
+    from physim.prepared import Prepared
     from physim.roll import Setup
     from physim.world.settings import EngineSettings
 
@@ -45,15 +47,16 @@ class RollSource(Protocol):
 
 @dataclass(frozen=True)
 class SetupSource:
-    """The rolls of one setup."""
+    """The rolls of one setup, with what is computed before the first one."""
 
     setup: Setup
+    prepared: Prepared
 
     def open(self) -> AbstractContextManager[Roller]:
         """A simulator of its own."""
         from physim.roll import Simulator
 
-        return Simulator(self.setup)
+        return Simulator(self.setup, self.prepared)
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class BatchPlan:
             what suits `n`.
     """
 
-    modules: ClassVar[tuple[str, ...]] = ("physim.batch.table", "physim.roll")  # workers need them
+    modules: ClassVar[tuple[str, ...]] = PRELOAD  # workers need them
 
     n: int
     seed: int = 0
@@ -146,7 +149,10 @@ class BatchPlan:
 
     def source(self) -> RollSource:
         """What workers are sent; raises as `setup`."""
-        return SetupSource(self.setup())
+        from physim.prepared import Prepared
+
+        setup = self.setup()
+        return SetupSource(setup, Prepared.of(setup.pigs, setup.table))
 
     def open(self) -> AbstractContextManager[Roller]:
         """A simulator of its own."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
@@ -18,8 +17,8 @@ from physim.batch.kit import Kit, Sample
 from physim.batch.manifest import Json
 from physim.batch.plan import BatchPlan, default_chunk_size
 from physim.batch.platforms import these_versions
+from physim.batch.processes import cores
 from physim.batch.store import Store, open_store, refuse_foreign
-from physim.batch.table import decode
 from physim.batch.tally import Tally
 from physim.batch.worker import make_counts, make_rows
 from physim.errors import ConfigError
@@ -142,8 +141,11 @@ def run_on(
             tasks.took(len(task), made.seconds)
             if rows is None:
                 store.add(task, made.content)
-            elif (table := rows.put(task, chunk, decode(made.content))) is not None:
-                store.add(chunk, table)
+            else:
+                from physim.batch.table import decode
+
+                if (table := rows.put(task, chunk, decode(made.content))) is not None:
+                    store.add(chunk, table)
             done += len(task)
             if progress:
                 progress(done, plan.n)
@@ -164,12 +166,5 @@ def _store(
 
 def _checked(workers: int | None) -> int:
     if workers is None:
-        return _cores()
+        return min(MAX_WORKERS, cores())
     return arguments.whole("workers", workers, 1, MAX_WORKERS)
-
-
-def _cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return min(MAX_WORKERS, len(os.sched_getaffinity(0)))
-    return min(MAX_WORKERS, os.cpu_count() or 1)

@@ -61,6 +61,8 @@ def batch(
     line = ProgressLine(sys.stderr)
     line.begin("loading models and workers ...")
     with clean_stdout() as stdout:
+        if dask is None:
+            _load_early(n, workers)
         from physim.batch.plan import BatchPlan
         from physim.batch.run import run_batch
 
@@ -92,3 +94,13 @@ def batch(
             stdout.write(format_stats(result.counts) + "\n")
         else:
             stdout.write(f"{out}: {n:,} rolls, {result.new_rolls:,} of them new\n")
+
+
+def _load_early(n: int, workers: int | None) -> None:
+    """What takes longest, first: elsewhere if there are to be worker processes, else here."""
+    from physim.batch.processes import PRELOAD, begin, cores
+
+    if min(n, workers or cores()) > 1:
+        begin(PRELOAD)
+    else:
+        from physim.batch import preload  # noqa: F401

@@ -57,9 +57,10 @@ def build(folder: str) -> None:
     """Make the mesh files of a sculpted model anew from its YAML."""
     with clean_stdout() as stdout:
         from physim.pigs.library import build_model
+        from physim.prepared import keep
 
         built = build_model(folder)
-        stdout.write(f"{built.settings.mesh}\n{built.settings.parts}\n")
+        stdout.write(f"{built.settings.mesh}\n{built.settings.parts}\n{keep(folder)}\n")
 
 
 @model.command()

@@ -29,6 +29,7 @@ def roll(count: int, index: int, as_json: bool, **names: Any) -> None:
     if index + count - 1 > MAX_SEED:
         raise click.BadParameter(f"the last index must not exceed {MAX_SEED}", param_hint="-n")
     with clean_stdout() as stdout:
+        from physim.batch import preload  # noqa: F401
         from physim.batch.plan import BatchPlan
 
         plan = BatchPlan(n=1, **names)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from physim.errors import ModelError
-from physim.pigs.mesh import IntArray, mass_integrals
+from physim.pigs.mesh import IntArray, MassIntegrals, mass_integrals
 from physim.values import FloatArray
 
 
@@ -51,7 +51,13 @@ def mass_properties(
     """
     if not mass_kg > 0:
         raise ModelError(f"{where}: the mass must be positive, found {mass_kg:g} kg")
-    integrals = mass_integrals(vertices_m, faces, where)
+    return filled(mass_integrals(vertices_m, faces, where), mass_kg, offset_m)
+
+
+def filled(
+    integrals: MassIntegrals, mass_kg: float, offset_m: FloatArray | None = None
+) -> MassProperties:
+    """As `mass_properties`, from the integrals over a mesh in metres."""
     center = integrals.center if offset_m is None else integrals.center + offset_m
     inertia = integrals.inertia * (mass_kg / integrals.volume)
     return MassProperties(

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
+from physim import kept
 from physim.arguments import shown_name
 from physim.errors import ModelError
 from physim.values import FloatArray
@@ -22,6 +22,7 @@ from physim.wholefile import write_whole
 IntArray = NDArray[np.int64]
 _FLAT = 1e-4  # least thickness and least share of the bounding box that count as solid
 MAX_BYTES = 50_000_000  # a pig of 15,000 faces takes 1 MB
+MIN_LENGTH_M, MAX_LENGTH_M = 0.005, 2.0  # beyond, a unit is wrong
 MAX_COORDINATE = 1e6  # of any unit; further out too few digits are left for a pig
 _NAME_AN_OBJ = "`mesh` and `parts` in model.yaml must name OBJ files in its folder"
 
@@ -57,11 +58,11 @@ class ObjMesh:
         return np.concatenate([group.faces for group in self.groups])
 
 
-def read_obj(path: Path) -> ObjMesh:
-    """Vertices and groups of an OBJ file; polygons are cut into fans.
+def read_plain(path: Path) -> bytes:
+    """The content of a mesh file.
 
     Raises:
-        ModelError: unreadable, empty, broken, or with numbers that are not finite.
+        ModelError: unreadable, too large, or no plain file.
     """
     try:
         status = path.stat()
@@ -69,11 +70,29 @@ def read_obj(path: Path) -> ObjMesh:
             raise ModelError(f"{path}: no plain file; {_NAME_AN_OBJ}")
         if status.st_size > MAX_BYTES:
             raise ModelError(f"{path}: larger than {MAX_BYTES} bytes; simplify the mesh")
-        text = path.read_text(encoding="utf-8", errors="replace")
+        return path.read_bytes()
     except OSError as error:
         raise ModelError(
             f"{shown_name(path)}: cannot be read ({error.strerror}); {_NAME_AN_OBJ}"
         ) from error
+
+
+def read_obj(path: Path) -> ObjMesh:
+    """As `parse_obj`, of a file; raises as `read_plain` too."""
+    return parse_obj(read_plain(path), path)
+
+
+def parse_obj(content: bytes, path: Path) -> ObjMesh:
+    """Vertices and groups of an OBJ file; polygons are cut into fans.
+
+    Args:
+        content: of the file.
+        path: named in messages.
+
+    Raises:
+        ModelError: empty, broken, or with numbers that are not finite.
+    """
+    text = content.decode("utf-8", errors="replace")
     vertices: list[list[float]] = []
     faces: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
     name, material = "", ""
@@ -121,6 +140,20 @@ def _index(word: str, count: int) -> int:
     return value
 
 
+def refuse_size(vertices_m: FloatArray, path: Path) -> None:
+    """Refuses (n, 3) points of which a wrong unit made a giant or a mite.
+
+    Raises:
+        ModelError: names the length and the allowed range.
+    """
+    length_m = float(np.ptp(vertices_m, axis=0).max())
+    if not MIN_LENGTH_M <= length_m <= MAX_LENGTH_M:
+        raise ModelError(
+            f"{path}: the pig is {1e3 * length_m:g} mm long, it must be from "
+            f"{1e3 * MIN_LENGTH_M:g} to {1e3 * MAX_LENGTH_M:g}; check `mesh_unit` and the mesh"
+        )
+
+
 def mass_integrals(vertices: FloatArray, faces: IntArray, where: str) -> MassIntegrals:
     """Volume, centre and inertia of a closed mesh at uniform density 1, any unit.
 
@@ -155,6 +188,8 @@ def convex_hull(points: FloatArray, where: str) -> tuple[FloatArray, IntArray]:
     Raises:
         ModelError: fewer than four points, or all in one plane.
     """
+    from scipy.spatial import ConvexHull, QhullError  # here, as everywhere: see `batch.preload`
+
     try:
         hull = ConvexHull(points)
     except (QhullError, ValueError) as error:
@@ -167,6 +202,16 @@ def convex_hull(points: FloatArray, where: str) -> tuple[FloatArray, IntArray]:
     inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0
     triangles[inward] = triangles[inward][:, ::-1]
     return np.asarray(points[used]), np.asarray(renumber[triangles])
+
+
+def hull_corners(points: FloatArray, where: str) -> FloatArray:
+    """The corners alone; raises as `convex_hull`."""
+
+    def compute() -> list[list[float]]:
+        corners: list[list[float]] = convex_hull(points, where)[0].tolist()
+        return corners
+
+    return np.array(kept.result("corners", np.ascontiguousarray(points).tobytes(), compute))
 
 
 def write_visual(

@@ -5,23 +5,25 @@ from __future__ import annotations
 import shlex
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
+from physim import kept
 from physim.errors import ConfigError, ModelError
 from physim.pigs import mesh as meshes
-from physim.pigs.mass import MassProperties, mass_properties
+from physim.pigs.mass import MassProperties, filled, mass_properties
 from physim.pigs.modelfile import ModelFile, read_model_file
 from physim.pigs.paint import MATERIALS
 from physim.pigs.parts import convex_parts
 from physim.pigs.sculpt import SculptedMesh, sculpt
 from physim.pigs.shape import PigShape
+from physim.pigs.solid import mesh_vertices_m, solid_of
 from physim.values import ConvexPart, FloatArray, PigModel
 
 MOST_PARTS = 16  # PyBullet keeps 16 shapes of a compound and drops the others without a word
 MTL_NAME = "pig.mtl"
-MIN_LENGTH_M, MAX_LENGTH_M = 0.005, 2.0  # beyond, a unit is wrong
 Hull = tuple[str, FloatArray, meshes.IntArray]
 # Diffuse colours; renderers may replace them by material name.
 COLORS = {
@@ -53,19 +55,29 @@ class LoadedModel:
 
     Attributes:
         model: for physics.
-        visual: for pictures.
         mass: in the frame of the mesh file [SI].
         settings: the YAML file.
     """
 
     model: PigModel
-    visual: VisualMesh
     mass: MassProperties
     settings: ModelFile
 
+    @cached_property
+    def visual(self) -> VisualMesh:
+        """For pictures: read when it is first asked for.
+
+        Raises:
+            ModelError: the mesh file is not usable any more.
+        """
+        obj = meshes.read_obj(self.settings.mesh)
+        materials = tuple(group.material for group in obj.groups for _ in group.faces)
+        vertices = mesh_vertices_m(obj, self.settings) - self.mass.center_of_mass_m
+        return VisualMesh(vertices, obj.faces, materials)
+
 
 def load_folder(folder: Path, name: str) -> LoadedModel:
-    """Loads and checks a model; mass properties come from its mesh, here and nowhere else.
+    """Loads and checks a model; mass properties come from its mesh (`solid`).
 
     Raises:
         ConfigError: unusable YAML.
@@ -73,23 +85,17 @@ def load_folder(folder: Path, name: str) -> LoadedModel:
     """
     settings = read_model_file(folder)
     _refuse_stale(settings, folder)
-    obj = meshes.read_obj(settings.mesh)
-    vertices = obj.vertices * settings.unit_m @ settings.axes.T
-    _refuse_size(vertices, settings.mesh)
-    offset = settings.axes @ settings.offset_m
-    mass = mass_properties(vertices, obj.faces, settings.mass_kg, offset, str(settings.mesh))
+    kept.read(folder / kept.FILE_NAME)
+    solid = solid_of(settings)
+    mass = filled(solid.integrals, settings.mass_kg, settings.axes @ settings.offset_m)
     parts = _read_parts(settings, mass.center_of_mass_m)
-    size = np.ptp(np.concatenate([part.vertices_m for part in parts]), axis=0)
-    visual_size = np.ptp(vertices, axis=0)
+    size, visual_size = np.ptp(np.concatenate([p.vertices_m for p in parts]), axis=0), solid.size_m
     if (size > 1.25 * visual_size).any() or (size < 0.8 * visual_size).any():
         raise ModelError(
             f"{settings.parts}: the parts measure {_mm(size)} but the mesh {_mm(visual_size)}; "
             "use the same unit and frame for both"
         )
-    model = _pig_model(name, settings, mass, parts)
-    materials = tuple(group.material for group in obj.groups for _ in group.faces)
-    visual = VisualMesh(vertices - mass.center_of_mass_m, obj.faces, materials)
-    return LoadedModel(model, visual, mass, settings)
+    return LoadedModel(_pig_model(name, settings, mass, parts), mass, settings)
 
 
 def build_folder(folder: Path) -> None:
@@ -142,7 +148,7 @@ def _sculpted(settings: ModelFile, shape: PigShape) -> tuple[SculptedMesh, list[
             f"{settings.path}: the numbers under `shape` are each in range but make no pig "
             "together; start from those of the standard model and change them step by step"
         ) from error
-    _refuse_size(1e-3 * sculpted.vertices_mm, settings.path)
+    meshes.refuse_size(1e-3 * sculpted.vertices_mm, settings.path)
     return sculpted, hulls
 
 
@@ -153,7 +159,7 @@ def model_from_shape(shape: PigShape, settings: ModelFile, name: str) -> PigMode
         1e-3 * sculpted.vertices_mm, sculpted.faces, settings.mass_kg, settings.offset_m, name
     )
     parts = tuple(
-        ConvexPart(label, 1e-3 * meshes.convex_hull(points, label)[0] - mass.center_of_mass_m)
+        ConvexPart(label, 1e-3 * meshes.hull_corners(points, label) - mass.center_of_mass_m)
         for label, points in convex_parts(shape)
     )
     return _pig_model(name, settings, mass, parts)
@@ -191,18 +197,9 @@ def _read_parts(settings: ModelFile, center_of_mass_m: FloatArray) -> tuple[Conv
         if not group.name:
             raise ModelError(f"{settings.parts}: a part has no name; start it with `o snout`")
         points = obj.vertices[np.unique(group.faces)] * settings.unit_m @ settings.axes.T
-        corners, _ = meshes.convex_hull(points, f"{settings.parts}: {group.name}")
+        corners = meshes.hull_corners(points, f"{settings.parts}: {group.name}")
         parts.append(ConvexPart(group.name, corners - center_of_mass_m))
     return tuple(parts)
-
-
-def _refuse_size(vertices_m: FloatArray, path: Path) -> None:
-    length_m = float(np.ptp(vertices_m, axis=0).max())
-    if not MIN_LENGTH_M <= length_m <= MAX_LENGTH_M:
-        raise ModelError(
-            f"{path}: the pig is {1e3 * length_m:g} mm long, it must be from "
-            f"{1e3 * MIN_LENGTH_M:g} to {1e3 * MAX_LENGTH_M:g}; check `mesh_unit` and the mesh"
-        )
 
 
 def _refuse_stale(settings: ModelFile, folder: Path) -> None:

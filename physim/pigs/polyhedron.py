@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import ConvexHull, QhullError
 
 from physim.errors import ModelError
 from physim.values import FloatArray
+
+if TYPE_CHECKING:
+    from scipy.spatial import ConvexHull
 
 IntArray = NDArray[np.int64]
 COPLANAR_RAD = 2e-4  # rounding of coordinates in a mesh file stays well below
@@ -42,6 +43,8 @@ def polyhedron(points: FloatArray, center_of_mass: FloatArray) -> Polyhedron:
     Raises:
         ModelError: flat or not finite points, or a centre of mass outside the hull.
     """
+    from scipy.spatial import ConvexHull, QhullError
+
     relative = np.asarray(points, dtype=np.float64) - center_of_mass
     if relative.ndim != 2 or len(relative) < 4 or not np.isfinite(relative).all():
         raise ModelError("a hull needs at least four points with finite coordinates")
@@ -61,6 +64,9 @@ def polyhedron(points: FloatArray, center_of_mass: FloatArray) -> Polyhedron:
 
 def _merge(hull: ConvexHull) -> IntArray:
     """(triangles,) facet index of each triangle."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     count = len(hull.simplices)
     first = np.repeat(np.arange(count), 3)
     second = np.asarray(hull.neighbors).ravel()

@@ -13,12 +13,15 @@ References:
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
+from physim import kept
 from physim.pigs.polyhedron import polyhedron
 from physim.pigs.rolling import Rolling
 from physim.values import FloatArray, PigModel
@@ -131,7 +134,28 @@ def rests_and_passes(
 def model_rests(model: PigModel) -> tuple[StableRest, ...]:
     """The rests of a pig, in its own frame."""
     labels = [part.label for part in model.parts for _ in part.vertices_m]
-    return stable_rests(model.vertices_m, labels, np.zeros(3))
+    vertices = model.vertices_m
+
+    def compute() -> list[dict[str, Any]]:
+        rests = stable_rests(vertices, labels, np.zeros(3))
+        return [
+            asdict(rest)
+            | {"down": rest.down.tolist(), "support_points_m": rest.support_points_m.tolist()}
+            for rest in rests
+        ]
+
+    inputs = json.dumps(labels).encode() + np.ascontiguousarray(vertices).tobytes()
+    return tuple(
+        StableRest(
+            **rest
+            | {
+                "down": np.array(rest["down"]),
+                "supports": tuple(rest["supports"]),
+                "support_points_m": np.array(rest["support_points_m"]),
+            }
+        )
+        for rest in kept.result(f"rests from {DIRECTIONS}", inputs, compute)
+    )
 
 
 def spiral(count: int) -> FloatArray:

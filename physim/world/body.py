@@ -8,12 +8,14 @@ inertia). `enter` and `leave` are the border.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull
 
+from physim import kept
 from physim.geometry import inside_margin
 from physim.rotations import conjugate, from_matrix, multiply, normalized, rotate
 from physim.values import FloatArray, PigModel, RigidState, Triple
@@ -70,8 +72,7 @@ class Body:
         object.__setattr__(self, "radii_of_gyration_squared_m2", squares)
         share = math.sqrt(1.0 + self.radius_m**2 / min(squares))
         object.__setattr__(self, "point_speed_share", share)
-        lowest = float((-ConvexHull(self.hull_m).equations[:, 3]).min())
-        object.__setattr__(self, "lowest_m", lowest)
+        object.__setattr__(self, "lowest_m", _of_corners("lowest", self.hull_m, _lowest))
 
     @classmethod
     def of(cls, model: PigModel) -> Body:
@@ -81,9 +82,11 @@ class Body:
         into = conjugate(principal)
         parts = tuple(rotate(into, part.vertices_m) for part in model.parts)
         vertices = np.concatenate(parts)
-        hull = vertices[ConvexHull(vertices).vertices]
+        hull = vertices[np.array(_of_corners("hull", vertices, _hull))]
         radius = float(np.sqrt((hull**2).sum(axis=1).max()))
-        return cls(model, principal, moments, parts, hull, _grouped(hull), radius)
+        owner = np.array(_of_corners(f"groups {LEAN_GROUPS}", hull, _groups))
+        lean = tuple(hull[owner == group] for group in range(LEAN_GROUPS) if group in owner)
+        return cls(model, principal, moments, parts, hull, lean, radius)
 
     def enter(self, state: RigidState) -> RigidState:
         """The state of the principal frame, from that of the pig frame."""
@@ -96,8 +99,29 @@ class Body:
         return RigidState(state.position_m, quat, state.velocity_m_s, state.angular_velocity_rad_s)
 
 
-def _grouped(points: FloatArray) -> tuple[FloatArray, ...]:
-    """Splits the corners of a hull into at most `LEAN_GROUPS` groups.
+def _of_corners(method: str, points: FloatArray, compute: Callable[[FloatArray], Any]) -> Any:
+    """What `compute` makes of (n, 3) points, or once made of them."""
+    inputs = np.ascontiguousarray(points).tobytes()
+    return kept.result(method, inputs, lambda: compute(points))
+
+
+def _hull(points: FloatArray) -> list[int]:
+    """Which points are corners of their hull."""
+    from scipy.spatial import ConvexHull
+
+    corners: list[int] = ConvexHull(points).vertices.tolist()
+    return corners
+
+
+def _lowest(points: FloatArray) -> float:
+    """Distance from the origin to the nearest face of the hull of `points`."""
+    from scipy.spatial import ConvexHull
+
+    return float((-ConvexHull(points).equations[:, 3]).min())
+
+
+def _groups(points: FloatArray) -> list[int]:
+    """Splits the corners of a hull into at most `LEAN_GROUPS` groups; the group of each.
 
     Corners of one face on which the body can rest should be in different groups, and the nearer
     to each other the less so: the carriers of a pig that slides are all found anew in every
@@ -122,11 +146,14 @@ def _grouped(points: FloatArray) -> tuple[FloatArray, ...]:
         owner[corner] = best
         sizes[best] += 1
         load[:, best] += conflict[:, corner]
-    return tuple(points[owner == group] for group in range(groups) if np.any(owner == group))
+    numbers: list[int] = owner.tolist()
+    return numbers
 
 
 def _resting_faces(points: FloatArray) -> list[NDArray[np.intp]]:
     """The corners of each face of a hull that the centre of mass (the origin) stands over."""
+    from scipy.spatial import ConvexHull
+
     hull = ConvexHull(points)
     radius = float(np.sqrt((points**2).sum(axis=1).max()))
     faces: list[NDArray[np.intp]] = []

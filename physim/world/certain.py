@@ -140,7 +140,9 @@ class _Basin:
             np.cos(polars)[None, :, None] * self._low
             + np.sin(polars)[None, :, None] * sideways[:, None, :]
         )
-        heights = (ways[:, :, None, :] * self._body.hull_m).sum(axis=3).max(axis=2)
+        x, y, z = (ways[:, :, i, None] for i in range(3))
+        corners = self._body.hull_columns_m
+        heights = (x * corners[0] + y * corners[1] + z * corners[2]).max(axis=2)
         # H changes by at most the radius times the angle between two directions.
         off = self._body.radius_m * (np.sin(polars) * np.pi / _AZIMUTHS + 0.5 * polars[1])
         above = heights + off >= self.limit_m

@@ -1,0 +1,78 @@
+"""Results that take long and depend on a model's files alone, kept in a file beside those.
+
+A result is found by a hash of all that it was computed from, so one of other files, or of another
+method, is never taken for it; one that was edited is not taken either. What is not found is
+computed. `physim model build` writes the file; loading a model reads it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+FILE_NAME = "computed.json"
+_LARGEST = 10_000_000  # bytes; ours have 20,000
+
+_known: dict[str, Any] = {}
+_record: dict[str, Any] | None = None  # of all results, while one is made
+
+
+def result(method: str, inputs: bytes, compute: Callable[[], Any]) -> Any:
+    """What `compute` gives, or gave to whoever wrote a file that was read.
+
+    Args:
+        method: names what is computed; another name where the same inputs give another result.
+        inputs: everything that the result depends on.
+        compute: gives plain JSON values; floats come back with every bit.
+    """
+    key = f"{method} {hashlib.sha256(inputs).hexdigest()}"
+    value = _known[key] if key in _known else compute()
+    if _record is not None:
+        _record[key] = value
+    return value
+
+
+def read(path: Path) -> None:
+    """Makes the results of a file known; one that is missing or broken holds none."""
+    if _record is not None:
+        return
+    try:
+        if path.stat().st_size > _LARGEST:
+            return
+        entries = json.loads(path.read_bytes())
+        found = {key: value for key, (value, seal) in entries.items() if seal == _seal(key, value)}
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return
+    _known.update(found)
+
+
+@contextmanager
+def recorded() -> Iterator[dict[str, Any]]:
+    """The results that are asked for meanwhile, all of them computed anew."""
+    global _record  # noqa: PLW0603
+    before = dict(_known)
+    _known.clear()
+    _record = {}
+    try:
+        yield _record
+    finally:
+        _record = None
+        _known.update(before)
+
+
+def text(results: dict[str, Any]) -> str:
+    """The file of these results, one a line."""
+    lines = [
+        f"{json.dumps(key)}: {json.dumps([value, _seal(key, value)])}"
+        for key, value in sorted(results.items())
+    ]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _seal(key: str, value: Any) -> str:
+    """A hash of a result, to the last bit."""
+    return hashlib.sha256(json.dumps([key, value]).encode()).hexdigest()

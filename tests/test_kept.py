@@ -1,0 +1,160 @@
+"""What is kept beside a model: taken for just what it was computed from, as it was written."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from physim import kept, pigs, prepared
+from physim.errors import ModelError
+from physim.pigs import mesh as meshes
+from physim.pigs.library import _load
+from physim.rests import RestTable
+from physim.roll import Setup, Simulator
+from physim.values import PigModel
+from physim.world.body import Body
+from tests.pigs.conftest import STANDARD
+from tests.pigs.shapes import box, write_model
+
+
+@pytest.fixture(autouse=True)
+def nothing_known() -> Iterator[None]:
+    """Results and models of other tests are forgotten, and those of this one after it."""
+    before = dict(kept._known)
+    kept._known.clear()
+    _load.cache_clear()
+    yield
+    _load.cache_clear()
+    kept._known.clear()
+    kept._known.update(before)
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the mesh files that were parsed."""
+    names: list[str] = []
+    parse = meshes.parse_obj
+
+    def noted(content: bytes, path: Path) -> meshes.ObjMesh:
+        names.append(path.name)
+        return parse(content, path)
+
+    monkeypatch.setattr(meshes, "parse_obj", noted)
+    return names
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A cuboid whose results are kept."""
+    made = write_model(tmp_path / "block", *box((30.0, 20.0, 10.0)))
+    prepared.keep(made)
+    return made
+
+
+def everything(model: PigModel) -> list[object]:
+    """All that is computed of a model, as plain values with every bit."""
+    body, rests = Body.of(model), RestTable.of(model)
+    values: list[object] = [model.inertia_kg_m2.tolist(), body.lowest_m]
+    values += [part.vertices_m.tolist() for part in model.parts]
+    values += [group.tolist() for group in (body.hull_m, *body.lean_m)]
+    for named in rests.rests:
+        rest = named.rest
+        values += [rest.index, rest.down.tolist(), rest.height_m, rest.barrier_m, rest.supports]
+        values += [rest.probability, rest.support_points_m.tolist(), named.reading]
+    return values
+
+
+def test_opening_a_simulator_parses_no_picture_mesh(parsed: list[str]) -> None:
+    with Simulator(Setup.named()) as simulator:
+        assert simulator.roll(1, 0)
+    assert parsed == ["parts.obj"]
+    assert len(pigs.visual_mesh("standard").faces) > 1000
+    assert parsed == ["parts.obj", "pig.obj"]
+
+
+def test_what_is_kept_of_the_standard_pig_is_what_it_comes_to(tmp_path: Path) -> None:
+    """On another processor the last bits may differ."""
+    copy = tmp_path / "pig"
+    shutil.copytree(STANDARD, copy)
+    (copy / kept.FILE_NAME).unlink()
+    computed = pigs.load_model(copy)
+    body, rests = Body.of(computed), RestTable.of(computed)
+    assert not kept._known
+    model = pigs.load_model("standard")
+    assert kept._known
+    np.testing.assert_allclose(model.vertices_m, computed.vertices_m, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(model.inertia_kg_m2, computed.inertia_kg_m2, rtol=1e-12)
+    same = Body.of(model)
+    for one, other in zip((same.hull_m, *same.lean_m), (body.hull_m, *body.lean_m), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-15)
+    assert same.lowest_m == pytest.approx(body.lowest_m, rel=1e-12)
+    for here, there in zip(RestTable.of(model).rests, rests.rests, strict=True):
+        assert (here.pose, here.rest.supports) == (there.pose, there.rest.supports)
+        np.testing.assert_allclose(here.rest.down, there.rest.down, rtol=0, atol=1e-12)
+        assert here.rest.barrier_m == pytest.approx(there.rest.barrier_m, rel=1e-12)
+        assert here.rest.probability == pytest.approx(there.rest.probability, abs=1e-4)
+
+
+def test_what_was_kept_comes_back_bit_for_bit(folder: Path, parsed: list[str]) -> None:
+    back = everything(pigs.load_model(folder))
+    assert parsed == ["parts.obj"]
+    (folder / kept.FILE_NAME).unlink()
+    kept._known.clear()
+    assert everything(pigs.load_model(folder)) == back
+    assert parsed == ["parts.obj", "pig.obj", "parts.obj"]
+
+
+def test_nothing_is_computed_twice_for_a_kept_model(folder: Path) -> None:
+    pigs.load_model(folder)
+
+    def refuse() -> None:
+        raise AssertionError("computed")
+
+    for key in json.loads((folder / kept.FILE_NAME).read_text()):
+        assert key in kept._known
+    with pytest.raises(AssertionError, match="computed"):
+        kept.result("solid", b"of another mesh", refuse)
+
+
+def test_results_of_other_files_are_not_taken(folder: Path) -> None:
+    write_model(folder, *box((30.0, 20.0, 20.0)), mass_g=6.0)
+    expected = everything(
+        pigs.load_model(write_model(folder.parent / "b", *box((30, 20, 20)), mass_g=6.0))
+    )
+    kept._known.clear()
+    assert everything(pigs.load_model(folder)) == expected
+
+
+@pytest.mark.parametrize("method", ["solid", "corners", "hull", "groups", "lowest", "rests"])
+def test_an_edited_result_is_not_taken(folder: Path, method: str) -> None:
+    path = folder / kept.FILE_NAME
+    expected = everything(pigs.load_model(folder))
+    entries = json.loads(path.read_text())
+    keys = [key for key in entries if key.startswith(method)]
+    assert keys
+    for key in keys:
+        text = json.dumps(entries[key][0])
+        digit = next(c for c in "123456789" if c in text)
+        entries[key][0] = json.loads(text.replace(digit, "7" if digit != "7" else "8", 1))
+    path.write_text(json.dumps(entries))
+    kept._known.clear()
+    assert everything(pigs.load_model(folder)) == expected
+    assert not any(key in kept._known for key in keys)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "1", "[" * 100_000, '{"hull 1": null}', "\x00"])
+def test_a_broken_file_holds_nothing(folder: Path, text: str) -> None:
+    (folder / kept.FILE_NAME).write_text(text)
+    assert pigs.load_model(folder).mass_kg == pytest.approx(5e-3)
+    assert not kept._known
+
+
+def test_a_broken_mesh_is_refused_although_results_are_kept(folder: Path) -> None:
+    (folder / "pig.obj").write_text("v 0 0 0\nv 1 0\n")
+    with pytest.raises(ModelError, match="line 2 is not valid OBJ"):
+        pigs.load_model(folder)
