@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 
 from physim.values import GRAVITY_M_S2, Quat, RigidState, Triple
-from physim.world import kernels
+from physim.world import ballistics
 from physim.world.body import Body
 from physim.world.motion import PlainState
 
@@ -42,7 +42,7 @@ class Flight:
         self.body = body
         self._start = start
         self._moments = body.moments
-        self._momentum, energy, fastest = kernels.momentum_and_energy(
+        self._momentum, energy, fastest = ballistics.momentum_and_energy(
             start.quat_xyzw, start.spin_rad_s, self._moments
         )
         self.fastest_rad_s = fastest
@@ -77,15 +77,15 @@ class Flight:
         how = self._momentum, self._moments
         at, quat = self._node if self._node[0] <= number else (0, self._start.quat_xyzw)
         if at < number:
-            quat = kernels.turned_on(quat, *how, self._step_s, number - at)
+            quat = ballistics.turned_on(quat, *how, self._step_s, number - at)
         self._node = number, quat
         rest_s = time_s - number * self._step_s
-        return quat if rest_s == 0.0 else kernels.turned(quat, *how, rest_s)
+        return quat if rest_s == 0.0 else ballistics.turned(quat, *how, rest_s)
 
     def plain(self, time_s: float) -> PlainState:
         """The full state at `time_s`, in plain numbers."""
         q = self.attitude(time_s)
-        spin = kernels.spin_in_world(q, self._momentum, self._moments)
+        spin = ballistics.spin_in_world(q, self._momentum, self._moments)
         return PlainState(self.place_m(time_s), q, self.velocity_m_s(time_s), spin)
 
     def state(self, time_s: float) -> RigidState:
@@ -99,7 +99,7 @@ class Flight:
 
     def landing_s(self) -> float:
         """The time just before the first touch of the table; 0 where the body touches it."""
-        return kernels.landing_s(
+        return ballistics.landing_s(
             self.body.hull_columns_m,
             self.body.hull_radii_m,
             self.body.lowest_m,
