@@ -29,8 +29,8 @@ import numpy as np
 
 from physim.geometry import inside_margin
 from physim.rotations import conjugate, rotate
-from physim.values import GRAVITY_M_S2, Basin, FloatArray, Table, Triple
-from physim.world import arc
+from physim.values import GRAVITY_M_S2, Basin, FloatArray, Quat, Table, Triple
+from physim.world import arc, kernels
 from physim.world.body import Body
 
 MARGIN = 0.02  # of the height of the pass
@@ -59,19 +59,18 @@ class Certificate:
         self.highest_m = max((basin.limit_m for basin in self._basins), default=-math.inf)
         """A pig of more energy than this is certain of nothing."""
 
-    def basin(self, quat_xyzw: Sequence[float], energy_m: float) -> int | None:
+    def basin(self, quat_xyzw: Quat, energy_m: float) -> int | None:
         """The basin that a pig of this attitude and energy cannot leave, or None.
 
         Args:
-            quat_xyzw: (4,) principal frame to world.
+            quat_xyzw: principal frame to world.
             energy_m: potential and kinetic energy over m g, once the pig is lifted onto the
                 table: the engine lifts a pig that has sunk in, at no cost to its motion.
         """
         if energy_m >= self.highest_m:
             return None
-        x, y, z, w = quat_xyzw
-        # The world's down direction seen from the pig.
-        down = (-2 * (x * z - y * w), -2 * (y * z + x * w), 2 * (x * x + y * y) - 1)
+        x, y, z = kernels.up_in_body(quat_xyzw)
+        down = (-x, -y, -z)
         for index, basin in enumerate(self._basins):
             if energy_m < basin.limit_m and basin.holds(down):
                 return index

@@ -45,12 +45,12 @@ def test_never_certain_with_energy_above_the_barrier(standard: PigModel, rests: 
                 energy = basin.height_m + share * (basin.barrier_m - basin.height_m)
                 if energy < height:
                     continue  # no pig has so little
-                where = certificate.basin(quat.tolist(), energy)
+                where = certificate.basin(tuple(quat.tolist()), energy)
                 if where is None:
                     continue
                 found += 1
                 assert energy < rests.basins()[where].barrier_m
-            assert certificate.basin(quat.tolist(), certificate.highest_m) is None
+            assert certificate.basin(tuple(quat.tolist()), certificate.highest_m) is None
     assert found > 50
 
 
@@ -62,7 +62,7 @@ def test_certain_at_rest_and_of_the_rest_it_is_in(standard: PigModel, rests: Res
         if basin.barrier_m * 0.98 <= basin.height_m:
             continue
         quat = body.enter(lying(named.rest)).quat_xyzw
-        assert certificate.basin(quat.tolist(), basin.height_m + 1e-7) == number
+        assert certificate.basin(tuple(quat.tolist()), basin.height_m + 1e-7) == number
 
 
 @pytest.mark.parametrize("surface", ["felt", "laminate"])
