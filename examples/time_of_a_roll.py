@@ -20,9 +20,9 @@ from physim.world.watch import Watch
 
 # Of each part of a roll, the methods that do its work.
 PARTS: dict[str, tuple[tuple[type, str], ...]] = {
-    "flight": ((Flight, "landing_s"), (Flight, "state")),
+    "flight": ((Flight, "landing_s"), (Flight, "plain"), (Flight, "attitude")),
     "contact": ((Client, "run"),),
-    "bodies": ((PairClient, "place"), (SoloClient, "forget"), (SoloClient, "place")),
+    "bodies": ((PairClient, "place"), (SoloClient, "place")),
     "watching": ((Watch, "ticks"), (Watch, "met")),  # whether the pigs may meet
 }
 spent: Counter[str] = Counter()
