@@ -3,7 +3,9 @@
 To load the libraries and the compiled loops takes a second of a core, in every process that does
 it. So one does: Python's fork server, which does nothing but load and fork. It is started before
 anything else, and loads while its parent reads the models. Forking is safe there, unlike in the
-parent: the server runs no code in threads and has no engine open. It ends with its parent.
+parent: no code of Python's runs in threads and no engine is open, and the threads that libraries
+keep for themselves (OpenBLAS, the allocator of Arrow) are made to be forked. It ends with its
+parent.
 
 Where there is no such server, processes are started afresh (`spawn`) and load for themselves.
 """
@@ -24,6 +26,8 @@ from types import ModuleType
 # first, unless the environment says otherwise (Python 3.11); a caller's `-E` hides that from it.
 FORKS = sys.platform == "linux" and sys.version_info >= (3, 11) and not sys.flags.ignore_environment
 
+_PROCESS = os.getpid()
+
 PRELOAD = ("physim.batch.preload", "physim.batch.worker", "physim.batch.table")
 """What workers need for real rolls, the slowest first."""
 
@@ -41,7 +45,7 @@ def begin(modules: tuple[str, ...]) -> None:
     Args:
         modules: what it loads. A server that runs already keeps what it has.
     """
-    if FORKS:
+    if _forks():
         from multiprocessing import forkserver
 
         forkserver.set_forkserver_preload([*modules, "concurrent.futures.process"])
@@ -51,7 +55,12 @@ def begin(modules: tuple[str, ...]) -> None:
 
 def context() -> BaseContext:
     """Makes the processes of an executor."""
-    return _ForkContext() if FORKS else _SpawnContext()
+    return _ForkContext() if _forks() else _SpawnContext()
+
+
+def _forks() -> bool:
+    """Whether this process may have a server: a forked one takes its parent's for its own."""
+    return FORKS and os.getpid() == _PROCESS
 
 
 class _Spawned(SpawnProcess):

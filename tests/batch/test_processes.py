@@ -19,11 +19,31 @@ import physim
 assert physim.batch(6, seed=1, workers=2).counts == physim.batch(6, seed=1, workers=1).counts
 """
 
+SPAWNED = """
+from physim.batch import processes
+processes.FORKS = False
+"""
+
+FORKED = """
+import os
+import physim
+counts = physim.batch(6, seed=1, workers=2).counts
+child = os.fork()
+if child == 0:
+    os._exit(0 if physim.batch(6, seed=1, workers=2).counts == counts else 1)
+assert os.waitpid(child, 0)[1] == 0
+"""
+
 PRELOADED = """
-import os, sys
-import physim.batch.preload
+import importlib, os, sys, threading
+from pathlib import Path
+from physim.batch.processes import PRELOAD
+for name in PRELOAD:
+    importlib.import_module(name)
 print(sorted({"numba", "scipy", "pybullet", "trimesh", "pyarrow"} & {*sys.modules}))
-print(len(os.listdir("/proc/self/task")))
+print(threading.active_count())
+names = [path.read_text() for path in Path("/proc/self/task").glob("*/comm")]
+print(sum("jemalloc" not in name for name in names))  # Arrow's allocator may have one
 import scipy.spatial
 """
 
@@ -57,9 +77,19 @@ def test_workers_take_no_module_from_the_current_folder(tmp_path: Path) -> None:
 @pytest.mark.skipif(not processes.FORKS, reason="no fork server here")
 def test_the_server_loads_the_engine_but_no_threads_and_no_scipy(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
-    loaded, threads = run(PRELOADED, tmp_path / "here").splitlines()
+    loaded, threads, others = run(PRELOADED, tmp_path / "here").splitlines()
     assert "pybullet" in loaded and "scipy" not in loaded and "trimesh" not in loaded
-    assert threads == "1"
+    assert threads == others == "1"  # `run` asks OpenBLAS for none
+
+
+def test_a_forked_child_of_the_caller_has_workers_too(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    run(FORKED, tmp_path / "here")
+
+
+def test_without_a_server_workers_are_spawned(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    run(SPAWNED + SCRIPT, tmp_path / "here")
 
 
 def test_the_environment_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
