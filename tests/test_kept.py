@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from physim import kept, pigs, prepared
 from physim.errors import ModelError
 from physim.pigs import mesh as meshes
 from physim.pigs.library import _load
+from physim.pigs.model import load_folder
 from physim.rests import RestTable
 from physim.roll import Setup, Simulator
 from physim.values import PigModel
@@ -46,6 +48,27 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(meshes, "parse_obj", noted)
     return names
+
+
+def refuse() -> None:
+    raise AssertionError("computed")
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The methods of the results that were not known."""
+    methods: list[str] = []
+    result = kept.result
+
+    def noted(method: str, inputs: bytes, compute: Callable[[], Any]) -> Any:
+        def counted() -> Any:
+            methods.append(method)
+            return compute()
+
+        return result(method, inputs, counted)
+
+    monkeypatch.setattr(kept, "result", noted)
+    return methods
 
 
 @pytest.fixture
@@ -109,16 +132,21 @@ def test_what_was_kept_comes_back_bit_for_bit(folder: Path, parsed: list[str]) -
     assert parsed == ["parts.obj", "pig.obj", "parts.obj"]
 
 
-def test_nothing_is_computed_twice_for_a_kept_model(folder: Path) -> None:
-    pigs.load_model(folder)
-
-    def refuse() -> None:
-        raise AssertionError("computed")
-
-    for key in json.loads((folder / kept.FILE_NAME).read_text()):
-        assert key in kept._known
+def test_nothing_is_computed_twice_for_a_kept_model(folder: Path, computed: list[str]) -> None:
+    kept._known.clear()
+    everything(pigs.load_model(folder))
+    assert computed == []
     with pytest.raises(AssertionError, match="computed"):
         kept.result("solid", b"of another mesh", refuse)
+
+
+def test_all_of_the_standard_pig_is_kept_and_nothing_else(computed: list[str]) -> None:
+    """Otherwise `physim model build standard` was left out after a change."""
+    everything(pigs.load_model("standard"))
+    assert computed == []
+    with kept.recorded() as results:
+        everything(load_folder(STANDARD, "standard").model)
+    assert list(json.loads((STANDARD / kept.FILE_NAME).read_text())) == sorted(results)
 
 
 def test_results_of_other_files_are_not_taken(folder: Path) -> None:
