@@ -82,7 +82,8 @@ def folder(tmp_path: Path) -> Path:
 def everything(model: PigModel) -> list[object]:
     """All that is computed of a model, as plain values with every bit."""
     body, rests = Body.of(model), RestTable.of(model)
-    values: list[object] = [model.inertia_kg_m2.tolist(), body.lowest_m]
+    values: list[object] = [model.inertia_kg_m2.tolist(), body.lowest_m, body.moments]
+    values.append(body.principal_xyzw.tolist())
     values += [part.vertices_m.tolist() for part in model.parts]
     values += [group.tolist() for group in (body.hull_m, *body.lean_m)]
     for named in rests.rests:
@@ -158,7 +159,9 @@ def test_results_of_other_files_are_not_taken(folder: Path) -> None:
     assert everything(pigs.load_model(folder)) == expected
 
 
-@pytest.mark.parametrize("method", ["solid", "corners", "hull", "groups", "lowest", "rests"])
+@pytest.mark.parametrize(
+    "method", ["solid", "corners", "principal", "hull", "groups", "lowest", "rests"]
+)
 def test_an_edited_result_is_not_taken(folder: Path, method: str) -> None:
     path = folder / kept.FILE_NAME
     expected = everything(pigs.load_model(folder))

@@ -39,7 +39,7 @@ class Body:
         hull_m: (n, 3) vertices of the hull of all parts, principal frame [m].
         lean_m: the same vertices in a few groups: all that a flat table can touch, at a
             fraction of the parts' cost. A group gives the engine one new contact a step, so
-            corners that carry a pig together are in different ones.
+            corners that carry a pig together are in different ones as far as there are enough.
         radius_m: of the sphere about the centre of mass that holds the pig [m].
         hull_columns_m: (3, n) the same corners, each coordinate in one piece.
         hull_radii_m: (n,) lengths of `hull_m`.
@@ -72,19 +72,19 @@ class Body:
         object.__setattr__(self, "radii_of_gyration_squared_m2", squares)
         share = math.sqrt(1.0 + self.radius_m**2 / min(squares))
         object.__setattr__(self, "point_speed_share", share)
-        object.__setattr__(self, "lowest_m", _of_corners("lowest", self.hull_m, _lowest))
+        object.__setattr__(self, "lowest_m", _kept("lowest", self.hull_m, _lowest))
 
     @classmethod
     def of(cls, model: PigModel) -> Body:
         """The body of a model."""
-        moments, axes = _principal(model.inertia_kg_m2)
+        moments, axes = map(np.array, _kept("principal", model.inertia_kg_m2, _principal))
         principal = from_matrix(axes)
         into = conjugate(principal)
         parts = tuple(rotate(into, part.vertices_m) for part in model.parts)
         vertices = np.concatenate(parts)
-        hull = vertices[np.array(_of_corners("hull", vertices, _hull))]
+        hull = vertices[np.array(_kept("hull", vertices, _hull))]
         radius = float(np.sqrt((hull**2).sum(axis=1).max()))
-        owner = np.array(_of_corners(f"groups {LEAN_GROUPS}", hull, _groups))
+        owner = np.array(_kept(f"groups {LEAN_GROUPS}", hull, _groups))
         lean = tuple(hull[owner == group] for group in range(LEAN_GROUPS) if group in owner)
         return cls(model, principal, moments, parts, hull, lean, radius)
 
@@ -99,10 +99,10 @@ class Body:
         return RigidState(state.position_m, quat, state.velocity_m_s, state.angular_velocity_rad_s)
 
 
-def _of_corners(method: str, points: FloatArray, compute: Callable[[FloatArray], Any]) -> Any:
-    """What `compute` makes of (n, 3) points, or once made of them."""
-    inputs = np.ascontiguousarray(points).tobytes()
-    return kept.result(method, inputs, lambda: compute(points))
+def _kept(method: str, numbers: FloatArray, compute: Callable[[FloatArray], Any]) -> Any:
+    """What `compute` makes of (n, 3) numbers, or once made of them."""
+    inputs = np.ascontiguousarray(numbers).tobytes()
+    return kept.result(method, inputs, lambda: compute(numbers))
 
 
 def _hull(points: FloatArray) -> list[int]:
@@ -170,11 +170,15 @@ def _resting_faces(points: FloatArray) -> list[NDArray[np.intp]]:
     return faces
 
 
-def _principal(inertia: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Moments (3,) and right-handed axes (3, 3, columns) of an inertia tensor."""
+def _principal(inertia: FloatArray) -> tuple[list[float], list[list[float]]]:
+    """Moments (3,) and right-handed axes (3, 3, columns) of an inertia tensor.
+
+    The last bits may depend on LAPACK and the processor. All else that is kept of a body is found
+    by the bits of its corners along these axes, so the axes are kept too.
+    """
     off = np.abs(inertia - np.diag(np.diag(inertia))).max()
     if off <= _DIAGONAL_SHARE * np.abs(inertia).max():
-        return np.diag(inertia).copy(), np.eye(3)
+        return np.diag(inertia).tolist(), np.eye(3).tolist()
     moments, axes = np.linalg.eigh(inertia)
     # Order and orient the axes like the pig's own, so that the frames stay close.
     order = [int(np.argmax(np.abs(axes[0])))]
@@ -184,4 +188,4 @@ def _principal(inertia: FloatArray) -> tuple[FloatArray, FloatArray]:
     axes = axes * np.where(np.diag(axes) < 0, -1.0, 1.0)
     if np.linalg.det(axes) < 0:
         axes[:, 2] = -axes[:, 2]
-    return moments, axes
+    return moments.tolist(), axes.tolist()
