@@ -20,7 +20,7 @@ from physim.world.certain import Certificate
 
 @dataclass(frozen=True)
 class Prepared:
-    """One of each for the black pig and for the pink one; the same one twice for equal models.
+    """One for the black pig and one for the pink; the same one twice where both are one model.
 
     Attributes:
         bodies: the pigs as engine and flight need them.

@@ -11,8 +11,6 @@ import numpy as np
 
 from physim.values import FloatArray, Triple
 
-IDENTITY_XYZW = np.array([0.0, 0.0, 0.0, 1.0])
-
 
 def multiply(a: FloatArray, b: FloatArray) -> FloatArray:
     """Hamilton product: first turn by `b`, then by `a`. (4,), (4,) -> (4,)."""
