@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 FILE_NAME = "computed.json"
+METHODS = 1  # raise when anything that is kept comes to be computed otherwise, and build the models
 _LARGEST = 10_000_000  # bytes; ours have 20,000
 
 _known: dict[str, Any] = {}
@@ -25,11 +26,11 @@ def result(method: str, inputs: bytes, compute: Callable[[], Any]) -> Any:
     """What `compute` gives, or gave to whoever wrote a file that was read.
 
     Args:
-        method: names what is computed; another name where the same inputs give another result.
+        method: names what is computed.
         inputs: everything that the result depends on.
         compute: gives plain JSON values; floats come back with every bit.
     """
-    key = f"{method} {hashlib.sha256(inputs).hexdigest()}"
+    key = f"{method} {METHODS} {hashlib.sha256(inputs).hexdigest()}"
     value = _known[key] if key in _known else compute()
     if _record is not None:
         _record[key] = value
