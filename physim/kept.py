@@ -3,12 +3,16 @@
 A result is found by a hash of all that it was computed from, so one of other files, or of another
 method, is never taken for it; one that was edited is not taken either. What is not found is
 computed. `physim model build` writes the file; loading a model reads it.
+
+The hashes guard against accidents, not against someone who makes them anew for a false result: a
+model is trusted as its maker is.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,7 +46,8 @@ def read(path: Path) -> None:
     if _record is not None:
         return
     try:
-        if path.stat().st_size > _LARGEST:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:  # a pipe would wait
             return
         entries = json.loads(path.read_bytes())
         found = {key: value for key, (value, seal) in entries.items() if seal == _seal(key, value)}

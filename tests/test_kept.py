@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -181,6 +182,24 @@ def test_an_edited_result_is_not_taken(folder: Path, method: str) -> None:
 @pytest.mark.parametrize("text", ["", "{", "[]", "1", "[" * 100_000, '{"hull 1": null}', "\x00"])
 def test_a_broken_file_holds_nothing(folder: Path, text: str) -> None:
     (folder / kept.FILE_NAME).write_text(text)
+    assert pigs.load_model(folder).mass_kg == pytest.approx(5e-3)
+    assert not kept._known
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "huge"])
+def test_what_is_no_plain_file_of_a_sane_size_holds_nothing(folder: Path, kind: str) -> None:
+    path = folder / kept.FILE_NAME
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        with path.open("wb") as file:
+            file.truncate(10**11)
     assert pigs.load_model(folder).mass_kg == pytest.approx(5e-3)
     assert not kept._known
 

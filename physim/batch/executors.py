@@ -7,7 +7,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from typing import Any, Protocol
 
 from physim.batch.kit import Kit
-from physim.batch.processes import begin, context
+from physim.batch.processes import begin, context, end_all, interrupted_after
 from physim.batch.worker import close_bench, import_early, start_worker
 
 _TASK_S = 0.5  # long against handing it out, short against a Ctrl-C
@@ -77,6 +77,14 @@ class InProcess(Executor):
         close_bench()
 
 
+class _Processes(ProcessPoolExecutor):
+    """Worker processes; those that are started by a task are known before an interrupt comes."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        with interrupted_after():
+            return super().submit(fn, *args, **kwargs)
+
+
 class LocalWorkers:
     """Processes of this machine, or this process alone.
 
@@ -94,8 +102,12 @@ class LocalWorkers:
             begin(early)
         self._executor = self._open()
         if workers > 1:
-            for _ in range(workers):
-                self._executor.submit(import_early, early)
+            try:
+                for _ in range(workers):
+                    self._executor.submit(import_early, early)
+            except BaseException:  # such as Ctrl-C: nobody else can close them yet
+                self.close()
+                raise
 
     def count(self) -> int:
         return self._workers
@@ -120,9 +132,13 @@ class LocalWorkers:
         return error
 
     def close(self) -> None:
-        self._executor.shutdown(wait=True, cancel_futures=True)
+        try:
+            self._executor.shutdown(wait=True, cancel_futures=True)
+        except BaseException:  # a second Ctrl-C; Python would wait for them at its end
+            end_all()
+            raise
 
     def _open(self) -> Executor:
         if self._workers == 1:
             return InProcess()
-        return ProcessPoolExecutor(self._workers, mp_context=context(), initializer=start_worker)
+        return _Processes(self._workers, mp_context=context(), initializer=start_worker)

@@ -128,6 +128,8 @@ def read_manifest(folder: Path | str) -> Manifest:
         DatasetError: no dataset there, or a damaged manifest.
     """
     path = Path(folder) / NAME
+    if path.exists() and not path.is_file():  # reading a pipe would wait for ever
+        raise _damaged(path, "it is no plain file")
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):

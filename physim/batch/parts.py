@@ -87,12 +87,12 @@ def part_paths(folder: Path) -> list[tuple[int, Path]]:
     """First index and path of every part, in the order of the indices.
 
     Raises:
-        DatasetError: a part whose name holds no index.
+        DatasetError: a part whose name holds no index, or that is no plain file.
     """
     found = []
     for path in (folder / FOLDER).glob("part-*.parquet"):
         digits = path.stem.removeprefix("part-")
-        if not digits.isdecimal():
+        if not digits.isdecimal() or not path.is_file():  # reading a pipe would wait for ever
             raise DatasetError(f"{path}: not a part of this dataset; {_MOVE_IT}")
         found.append((int(digits), path))
     return sorted(found)

@@ -15,12 +15,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing import resource_tracker
+from multiprocessing import active_children, resource_tracker
 from multiprocessing.context import BaseContext, SpawnContext, SpawnProcess
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 
 # The server must find just the modules that this process finds. It looks into the current folder
 # first, unless the environment says otherwise (Python 3.11); a caller's `-E` hides that from it.
@@ -30,6 +31,9 @@ _PROCESS = os.getpid()
 
 PRELOAD = ("physim.batch.preload", "physim.batch.worker", "physim.batch.table")
 """What workers need for real rolls, the slowest first."""
+
+# Two threads with a batch each: the later one must not take the other's stand-in for the original.
+_main_lock, _path_lock = threading.Lock(), threading.Lock()
 
 
 def cores() -> int:
@@ -63,6 +67,13 @@ def _forks() -> bool:
     return FORKS and os.getpid() == _PROCESS
 
 
+def end_all() -> None:
+    """Ends this process's workers, at whatever they are."""
+    for process in active_children():
+        if isinstance(process, _OURS):
+            process.terminate()
+
+
 class _Spawned(SpawnProcess):
     """A process that does not run the user's script again.
 
@@ -93,21 +104,51 @@ if FORKS:
     class _ForkContext(ForkServerContext):
         Process = _Forked
 
+    _OURS: tuple[type, ...] = (_Spawned, _Forked)
+else:
+    _OURS = (_Spawned,)
+
 
 @contextmanager
 def another_main() -> Iterator[None]:
     """Meanwhile the main module is an empty one."""
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
+    with _main_lock:
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main
+
+
+@contextmanager
+def interrupted_after() -> Iterator[None]:
+    """Ctrl-C and SIGTERM are answered when this ends: one half-way would lose a child's record.
+
+    A child that its executor does not know is not waited for, and finds its locks gone. Handlers
+    run in the main thread, so nothing is to do in others; a mask would not do here, since any
+    other thread, such as one of a library, takes the signal in place of this one.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    before = {int(number): signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    answered = {number: handler for number, handler in before.items() if callable(handler)}
     try:
+        for number in answered:
+            signal.signal(number, lambda *signal_and_frame: came.append(signal_and_frame))
         yield
     finally:
-        sys.modules["__main__"] = main
+        for number, handler in answered.items():
+            signal.signal(number, handler)
+    for number, frame in came[:1]:
+        answered[number](number, frame)
 
 
 @contextmanager
 def _no_interrupt() -> Iterator[None]:
-    """Children start with Ctrl-C blocked; here it is delivered afterwards."""
+    """Children start with Ctrl-C blocked."""
     resource_tracker.ensure_running()  # started later, it would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -121,13 +162,14 @@ def _same_path() -> Iterator[None]:
     """A Python that is started meanwhile looks for modules where this one does."""
     folders = [folder or str(Path.cwd()) for folder in sys.path]
     ours = {"PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(folders)}
-    before = {name: os.environ.get(name) for name in ours}
-    os.environ.update(ours)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+    with _path_lock:
+        before = {name: os.environ.get(name) for name in ours}
+        os.environ.update(ours)
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = value

@@ -8,8 +8,8 @@ import threading
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
-from multiprocessing import connection, parent_process
-from typing import Generic, TypeVar
+from multiprocessing import connection, parent_process, util
+from typing import Generic, NoReturn, TypeVar
 
 from physim.batch.kit import Kit, Sample, sample_of
 from physim.batch.plan import Roller
@@ -118,10 +118,12 @@ def close_bench() -> None:
 def start_worker() -> None:
     """Prepares a worker process.
 
-    Ctrl-C is the parent's to handle; nothing that libraries print may reach its stdout; and a
-    parent that was killed must not leave workers behind.
+    Ctrl-C is the parent's to handle; nothing that libraries print may reach its stdout; a parent
+    that was killed must not leave workers behind, nor a worker its files.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: _leave())
+    util.Finalize(None, close_bench, exitpriority=0)  # a forked process runs no `atexit`
     os.dup2(2, 1)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
 
@@ -138,7 +140,12 @@ def _leave_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])
-        from physim.world.bullet_pair import remove_files
+        _leave()
 
-        remove_files()
-        os._exit(1)
+
+def _leave() -> NoReturn:
+    """Ends this process at once."""
+    from physim.world.bullet_pair import remove_files
+
+    remove_files()
+    os._exit(1)

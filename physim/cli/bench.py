@@ -14,6 +14,7 @@ from physim.errors import ConfigError
 
 NAMES = ("plain_pybullet", "mujoco", "physim_full", "physim")  # of `bench`, which loads more
 MOST_ROLLS = 10**7
+_ROUNDS = 5
 _NO_MUJOCO = "MuJoCo is not installed (pip install 'physim[mujoco]')"
 
 
@@ -31,9 +32,8 @@ _NO_MUJOCO = "MuJoCo is not installed (pip install 'physim[mujoco]')"
     "--rounds",
     type=whole_number(1, 1000),
     metavar="R",
-    default=5,
-    show_default=True,
-    help="Rounds that they are split into; in each, all contestants make the same rolls.",
+    help="Rounds that they are split into; in each, all contestants make the same rolls. "
+    "Without it 5, or N if that is less.",
 )
 @click.option(
     "--seed", type=SEED, default=0, show_default=True, metavar="S", help="Fixes the tosses."
@@ -59,12 +59,16 @@ _NO_MUJOCO = "MuJoCo is not installed (pip install 'physim[mujoco]')"
     help=f"This contestant; give it once for each. Without it, all: {', '.join(NAMES)}.",
 )
 @json_option
-def bench(*, count: int, rounds: int, only: tuple[str, ...], as_json: bool, **names: Any) -> None:
+def bench(
+    *, count: int, rounds: int | None, only: tuple[str, ...], as_json: bool, **names: Any
+) -> None:
     """Time rolls on one core, beside a plain PyBullet loop and MuJoCo.
 
     All roll the same tosses with the same pigs, time step and rest criterion, and name what lies
     there with physim's classifier. Times are processor times; ratios are taken round by round.
     """
+    if rounds is None:
+        rounds = min(_ROUNDS, count)
     if rounds > count:
         raise click.BadParameter(f"must not exceed -n ({count})", param_hint="--rounds")
     with clean_stdout() as stdout:

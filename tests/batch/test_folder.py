@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +84,19 @@ def test_a_part_under_a_wrong_name_is_found(folder: Path) -> None:
     )
     with pytest.raises(DatasetError, match="part-000000000040"):
         read_counts(folder)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", ["manifest.json", "rolls/part-000000000020.parquet"])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_what_is_no_plain_file_is_not_waited_for(
+    folder: Path, name: str, make: Callable[[Path], None]
+) -> None:
+    (folder / name).unlink()
+    make(folder / name)
+    for use in (read_counts, lambda d: run_batch(PLAN, d, workers=1)):
+        with pytest.raises(DatasetError, match=f"{Path(name).name}: .*(no plain file|not a part)"):
+            use(folder)
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:

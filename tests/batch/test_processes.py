@@ -48,15 +48,59 @@ import scipy.spatial
 """
 
 
-def run(code: str, folder: Path) -> str:
-    return subprocess.run(
+INTERRUPTED = """
+import os, signal, sys, threading, time
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+from fake_rolls import FakePlan
+from physim.batch.run import run_batch
+
+Path("slow_to_load.py").write_text("import time; time.sleep(1.0)")
+sys.path.insert(0, os.getcwd())
+def stop(*_):
+    raise KeyboardInterrupt
+signal.signal(signal.SIGTERM, stop)
+for wait_s in {moments}:
+    threading.Timer(wait_s, os.kill, (os.getpid(), signal.{signal})).start()
+FakePlan.modules = ("slow_to_load", "physim.batch.worker")
+try:
+    run_batch(FakePlan(n=10**6, wait_s={wait_s}), workers=2)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+FOLDERS = """
+import physim
+physim.batch(60, seed=1, toss="hand", workers=2)
+"""
+
+THREADS = """
+import os, sys, threading
+from physim.batch import processes
+main, before = sys.modules["__main__"], dict(os.environ)
+def swap():
+    for _ in range(2000):
+        with processes.another_main(), processes._same_path():
+            pass
+threads = [threading.Thread(target=swap) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert sys.modules["__main__"] is main and dict(os.environ) == before
+"""
+
+
+def run(code: str, folder: Path, **environment: str) -> str:
+    done = subprocess.run(
         [sys.executable, str(script_in(folder.parent, code))],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
-        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **environment},
+        check=False,
         capture_output=True,
         text=True,
-    ).stdout
+        timeout=120,
+    )
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return done.stdout
 
 
 def script_in(folder: Path, code: str) -> Path:
@@ -100,3 +144,34 @@ def test_the_environment_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
         assert os.environ["PYTHONPATH"] == os.pathsep.join(sys.path)
     assert "PYTHONSAFEPATH" not in os.environ
     assert os.environ["PYTHONPATH"] == "/somewhere"
+
+
+@pytest.mark.parametrize("signal", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("moments", [(0.3,), (0.6,), (2.5,)])
+def test_an_interrupt_while_workers_start_is_quiet(
+    tmp_path: Path, signal: str, moments: tuple[float, ...]
+) -> None:
+    """A worker that comes after its executor has gone tells of missing locks."""
+    (tmp_path / "here").mkdir()
+    tests = str(Path(__file__).parent)
+    code = INTERRUPTED.format(tests=tests, moments=moments, signal=signal, wait_s=0.001)
+    assert run(code, tmp_path / "here") == "interrupted\n"
+
+
+def test_a_second_interrupt_ends_workers_that_are_slow_to_end(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    code = INTERRUPTED.format(
+        tests=str(Path(__file__).parent), moments=(4.0, 5.0), signal="SIGINT", wait_s=600.0
+    )
+    assert run(code, tmp_path / "here") == "interrupted\n"
+
+
+def test_workers_leave_no_files(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    run(FOLDERS, tmp_path / "here", TMPDIR=str(tmp_path / "here"))
+    assert not list((tmp_path / "here").iterdir())
+
+
+def test_two_threads_leave_main_module_and_environment_as_they_were(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    run(THREADS, tmp_path / "here")
