@@ -145,6 +145,8 @@ class Evaluator:
                 pieces += _pieces(number, _kit(one.content, block.seed), block)
         done, total = 0, sum(len(piece.rolls) for piece in pieces)
         heights = heights_mm(self._base.toss)
+        if progress:
+            progress(done, total)
         for piece, made in self._results(_roll, pieces):
             trial = trials[piece.number]
             if isinstance(made, str):

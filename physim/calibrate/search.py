@@ -173,15 +173,24 @@ class Search:
         self.history.append(generation)
 
 
-def _optimizer(start: FloatArray, schedule: Schedule) -> CMA:
+def require_optimizer() -> type[CMA]:
+    """The optimiser's class.
+
+    Raises:
+        ConfigError: it is not installed.
+    """
     try:
         from cmaes import CMA
     except ImportError:
         raise ConfigError(
             "the optimiser is not installed; get it with: pip install 'physim[calibrate]'"
         ) from None
+    return CMA
+
+
+def _optimizer(start: FloatArray, schedule: Schedule) -> CMA:
     seed = np.random.SeedSequence(schedule.seed).generate_state(1)[0]  # the library takes 32 bits
-    return CMA(
+    return require_optimizer()(
         # A mean on the border would make half of all candidates fall outside.
         mean=np.clip(start, 0.02, 0.98),
         sigma=schedule.sigma,

@@ -19,6 +19,7 @@ import click
 from physim import __version__
 from physim.cli.batch import batch
 from physim.cli.bench import bench
+from physim.cli.calibrate import calibrate
 from physim.cli.model import model
 from physim.cli.render import render
 from physim.cli.roll import roll
@@ -42,7 +43,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for _command in (roll, batch, stats, score, render, model, bench):
+for _command in (roll, batch, stats, score, render, model, calibrate, bench):
     cli.add_command(_command)
 
 
