@@ -69,7 +69,8 @@ class FitPlan:
         """What is fitted.
 
         Raises:
-            ConfigError: no optimiser, an unknown name, or a toss from other heights than the real rolls'.
+            ConfigError: no optimiser, an unknown name, or a toss from other heights than the
+                real rolls'.
         """
         require_optimizer()  # before anything takes long
         base, target = self.base, load_target(self.table, self.half)

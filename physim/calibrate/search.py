@@ -13,18 +13,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from physim.errors import ConfigError
 from physim.values import FloatArray
 
-if TYPE_CHECKING:
-    from cmaes import CMA
-
 LEAST_POPULATION = 12  # the mean of the better half averages the noise of its members
-_LATE = 0.25  # share of the generations whose points tell the spread of the search
+_LATE = 1 / 3  # share of the generations that tell the estimate and the spread
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,7 @@ class Schedule:
     population: int
     growth: float = 1.15
     most_rolls: int = 100_000
-    sigma: float = 0.15
+    sigma: float = 0.2
 
     def rolls_in(self, generation: int) -> int:
         """Rolls a candidate; even, so that both heights come up equally often."""
@@ -87,9 +84,10 @@ class Estimate:
     """Where a search is.
 
     Attributes:
-        mean: (n,) of its distribution: the estimate, less noisy than the best candidate.
-        covariance: (n, n) of the points of the last quarter of the generations, about their
-            generation's mean. It tells how far the search has narrowed down, not how well the
+        mean: (n,) of its distribution, averaged over the last third of the generations: near the
+            optimum it wanders with the noise of the rolls, and the best candidate is but the
+            luckiest.
+        covariance: (n, n) of the points of those generations about their generation's mean. It tells how far the search has narrowed down, not how well the
             data fix the parameters.
         generations: that were made.
         stopped: whether the search has nothing left to narrow down.
@@ -122,6 +120,7 @@ class Search:
         self, start: FloatArray, schedule: Schedule, history: Sequence[Generation] = ()
     ) -> None:
         self.history: list[Generation] = []
+        self._means: list[FloatArray] = []
         self._population = schedule.population
         self._optimizer = _optimizer(start, schedule)
         for generation in history:
@@ -147,14 +146,14 @@ class Search:
 
     @property
     def estimate(self) -> Estimate:
-        """Where the search is now."""
-        late = self.history[-max(1, math.ceil(_LATE * len(self.history))) :]
+        """Where the search is now; it needs a generation."""
+        count = max(1, math.ceil(_LATE * len(self.history)))
+        late = self.history[-count:]
         points = [np.array([found.point for found in generation]) for generation in late]
-        size = len(self._optimizer.mean)
-        about = np.concatenate([p - p.mean(axis=0) for p in points] or [np.zeros((1, size))])
+        about = np.concatenate([p - p.mean(axis=0) for p in points])
         freedom = max(1, sum(len(p) - 1 for p in points))
         return Estimate(
-            mean=np.clip(self._optimizer.mean, 0.0, 1.0),
+            mean=np.clip(np.mean(self._means[-count:], axis=0), 0.0, 1.0),
             covariance=about.T @ about / freedom,
             generations=len(self.history),
             stopped=bool(self._optimizer.should_stop()),
@@ -170,10 +169,11 @@ class Search:
                 f"{self._population}"
             )
         self._optimizer.tell([(np.array(found.point), found.loss) for found in generation])
+        self._means.append(np.array(self._optimizer.mean))
         self.history.append(generation)
 
 
-def require_optimizer() -> type[CMA]:
+def require_optimizer() -> Any:
     """The optimiser's class.
 
     Raises:
@@ -188,7 +188,7 @@ def require_optimizer() -> type[CMA]:
     return CMA
 
 
-def _optimizer(start: FloatArray, schedule: Schedule) -> CMA:
+def _optimizer(start: FloatArray, schedule: Schedule) -> Any:
     seed = np.random.SeedSequence(schedule.seed).generate_state(1)[0]  # the library takes 32 bits
     return require_optimizer()(
         # A mean on the border would make half of all candidates fall outside.
