@@ -137,9 +137,9 @@ def sensitivity(
     """Rolls the base and two setups a parameter, and compares them.
 
     Args:
-        base: the unchanged setup.
+        base: what `change` sets out from.
         parameters: what is moved, one at a time.
-        change: makes the setup with these values of parameters.
+        change: makes the setup with these values of parameters, without any the unchanged one.
         source: makes the rolls.
         seed: of all samples.
         rolls: of each sample.
@@ -147,7 +147,7 @@ def sensitivity(
     """
     count = 2 * len(parameters) + 1
     say(f"sample 1 of {count}: base, {rolls:,} rolls of seed {seed}")
-    middle = source(SetupPlan.make("base", base, seed=seed, rolls=rolls))
+    middle = source(SetupPlan.make("base", change(base, {}), seed=seed, rolls=rolls))
     groups = [_Group(middle, None), *(_Group(middle, turn) for turn in range(_heights(middle)))]
     for number, parameter in enumerate(parameters):
         sides = []
@@ -162,6 +162,14 @@ def sensitivity(
     pooled, *by_height = (group.slopes() for group in groups)
     heights = dict(sorted(zip(middle.heights_m, by_height, strict=True)))
     return Sensitivity(tuple(parameters), rolls, seed, pooled, heights)
+
+
+def after(fitted: Mapping[str, float], change: Change) -> Change:
+    """The change of a setup that has the values of a fit first.
+
+    Both are made from the models' files at once: a fitted pig does not know its own parameters.
+    """
+    return lambda base, moved: change(base, {**fitted, **moved})
 
 
 def _heights(rolls: Rolls) -> int:

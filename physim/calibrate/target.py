@@ -34,6 +34,11 @@ class Target:
 
 
 def load_target(name: str | Path = TABLE, half: int | None = None) -> Target:
+    """As `real_rows`, counted as a fit counts them."""
+    return Target(str(name), half, _sample(real_rows(name, half)))
+
+
+def real_rows(name: str | Path = TABLE, half: int | None = None) -> tuple[PairRow, ...]:
     """Reads real rolls, or one of two halves that have no roll in common.
 
     Args:
@@ -51,9 +56,7 @@ def load_target(name: str | Path = TABLE, half: int | None = None) -> Target:
             f"the table `{name}` counts single pigs; a fit needs two-pig rolls by height, such as "
             f"{TABLE}"
         )
-    if half is not None:
-        rows = _half(rows, half)
-    return Target(str(name), half, _sample(rows))
+    return rows if half is None else _half(rows, half)
 
 
 def _half(rows: tuple[PairRow, ...], half: int) -> tuple[PairRow, ...]:

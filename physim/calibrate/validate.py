@@ -86,7 +86,7 @@ def validate(
     Raises:
         ConfigError: a toss from other heights than the real one.
     """
-    samples.check_heights(request, real)
+    samples.check_heights(request.setup.toss, real)
     groups = [group for group in GROUPS if not only or group in only]
     needed = [name for group in groups for name in _samples(group, request)]
     names = list(dict.fromkeys([samples.MAIN, *needed]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from physim.calibrate.datasets import SetupPlan
@@ -10,6 +10,7 @@ from physim.errors import ConfigError
 from physim.roll import FULL, Setup
 from physim.statistics.joint import Joint
 from physim.tosses.library import toss as toss_named
+from physim.tosses.models import TossModel
 from physim.world.scene import surface_names
 from physim.world.scene import table as table_named
 
@@ -59,20 +60,19 @@ def plan(name: str, request: Request) -> SetupPlan:
     return SetupPlan.make(name, change(request.setup), seed=request.seed + offset, rolls=rolls)
 
 
-def check_heights(request: Request, real: dict[float, Joint]) -> None:
+def check_heights(toss: TossModel, real: Mapping[float, Joint]) -> None:
     """Refuses a toss that is not released from the heights of the real rolls, in turn.
 
     Raises:
         ConfigError: says which ones they are.
     """
-    heights = sorted(getattr(request.setup.toss, "heights_m", ()))
+    heights = sorted(getattr(toss, "heights_m", ()))
     if len(heights) != len(real) or any(
         abs(ours - theirs) > _NEAR_M for ours, theirs in zip(heights, sorted(real), strict=True)
     ):
         wanted = " and ".join(f"{1e3 * height:.0f}" for height in sorted(real))
         raise ConfigError(
-            f"validation needs a toss from the heights of the real rolls in turn, {wanted} mm, "
-            "such as trapdoor"
+            f"the toss must be from the heights of the real rolls in turn, {wanted} mm; trapdoor is"
         )
 
 

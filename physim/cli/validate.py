@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from physim.cli.options import file_path, json_option, whole_number
+from physim.cli.fitted import fitted_values, kept_rolls, real_joints, write_json
+from physim.cli.options import fit_options, json_option, whole_number
 from physim.cli.output import clean_stdout, print_json
 from physim.cli.streams import say
 from physim.seeding import MAX_SEED
@@ -28,12 +28,11 @@ GROUPS = (  # of `physim.calibrate.validate`, which loads more
     "hand",
     "surfaces",
 )
-MAX_ROLLS, MAX_WORKERS = 10**9, 1024
-_SEEDS = 20  # that follow the given one are used too
+MAX_ROLLS = 10**9
+SEEDS = 20  # that follow the given one are used too; of `physim.calibrate.validation_samples`
 
 
 @click.command()
-@click.option("--out", type=file_path, metavar="DIR", required=True, help="For rolls and results.")
 @click.option(
     "--rolls",
     type=whole_number(1, MAX_ROLLS),
@@ -52,17 +51,12 @@ _SEEDS = 20  # that follow the given one are used too
 )
 @click.option(
     "--seed",
-    type=whole_number(0, MAX_SEED - _SEEDS),
+    type=whole_number(0, MAX_SEED - SEEDS),
     default=0,
     show_default=True,
     metavar="S",
-    help=f"Fixes every result; the {_SEEDS} that follow are used too. Take one that no fit used.",
+    help=f"Fixes every result; the {SEEDS} that follow are used too. Take one that no fit used.",
 )
-@click.option("--model", default="standard", show_default=True, metavar="NAME|FOLDER")
-@click.option("--black", metavar="NAME|FOLDER", help="Model of the black pig only.")
-@click.option("--pink", metavar="NAME|FOLDER", help="Model of the pink pig only.")
-@click.option("--toss", default="trapdoor", show_default=True, metavar="NAME")
-@click.option("--surface", metavar="NAME", help="What covers the table.")
 @click.option(
     "--only",
     type=click.Choice(GROUPS),
@@ -70,8 +64,7 @@ _SEEDS = 20  # that follow the given one are used too
     metavar="CHECK",
     help=f"These checks; give it once for each. Without it, all: {', '.join(GROUPS)}.",
 )
-@click.option("--workers", type=whole_number(1, MAX_WORKERS), metavar="W", help="As for `batch`.")
-@click.option("--no-plot", is_flag=True, help="Write no picture.")
+@fit_options
 @json_option
 def validate(
     *,
@@ -80,38 +73,48 @@ def validate(
     fewer_rolls: int,
     seed: int,
     only: tuple[str, ...],
+    fit: Path | None,
+    table: str,
+    half: str | None,
     workers: int | None,
     no_plot: bool,
     as_json: bool,
     **names: Any,
 ) -> None:
-    """Compare new rolls with 11,954 real pigs, and with rolls that are simulated more finely.
+    """Compare new rolls with real ones, and with rolls that are simulated more finely.
 
     The rolls are kept in datasets in DIR/rolls, so the same command goes on where it was stopped.
-    It writes DIR/validation.json and DIR/validation.png.
+    It writes DIR/validation.json and DIR/validation.png. A check that fails is a result, not an
+    error: the exit code is 0.
     """
     with clean_stdout() as stdout:
         from physim.calibrate import validate as core
         from physim.calibrate.datasets import Folder
+        from physim.calibrate.parameters import setup
         from physim.calibrate.plot import need_plots, plot_validation
         from physim.calibrate.validation_output import to_json, to_text
         from physim.calibrate.validation_samples import MAIN, Request
-        from physim.cli.kept import kept_rolls
         from physim.roll import Setup
-        from physim.statistics.joint import real_by_height
-        from physim.statistics.tables import load_table
-        from physim.wholefile import write_whole
 
         if not no_plot:
             need_plots()
-        request = Request(Setup.named(**names), seed, rolls, fewer_rolls)
-        real = real_by_height(load_table("kern2006_pairs"))
+        real = real_joints(table, half)
+        fitted = setup(Setup.named(**names), fitted_values(fit))
+        request = Request(fitted, seed, rolls, fewer_rolls)
         with kept_rolls(out):
-            folder = Folder(out / "rolls", workers, sys.stderr)
-            result = core.validate(request, real, folder, only=only, say=say)
-        given = {**names, "rolls": rolls, "fewer_rolls": fewer_rolls, "only": list(only)}
-        plain = {"asked": given, **to_json(result)}
-        write_whole(out / "validation.json", (json.dumps(plain, indent=1) + "\n").encode())
+            source = Folder(out / "rolls", workers, sys.stderr)
+            result = core.validate(request, real, source, only=only, say=say)
+        asked = {
+            **names,
+            "fit": None if fit is None else str(fit),
+            "table": table,
+            "half": half,
+            "rolls": rolls,
+            "fewer_rolls": fewer_rolls,
+            "only": list(only),
+        }
+        plain = {"asked": asked, **to_json(result)}
+        write_json(out / "validation.json", plain)
         if not no_plot:
             plot_validation(result.rolls[MAIN].by_height(), real, out / "validation.png")
         if as_json:

@@ -5,7 +5,7 @@ Real and simulated rolls have the same form, so one check serves both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from itertools import product
 
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from physim.statistics.columns import codes_of, counted_rolls
 from physim.statistics.pairs import NAMED_POSES, PAIR_CELLS, POSES, TOUCHING, pair_name
-from physim.statistics.tables import ReferenceTable
+from physim.statistics.tables import PairRow
 from physim.values import PIG_NAMES, Outcome, Pose, Status
 
 Counted = NDArray[np.int64]
@@ -112,10 +112,10 @@ class Joint:
         )
 
 
-def real_by_height(table: ReferenceTable) -> dict[float, Joint]:
-    """The rolls of a table of pairs, by the height of release [m], the lowest first."""
+def real_by_height(rows: Iterable[PairRow]) -> dict[float, Joint]:
+    """The rows of a table of pairs, by the height of release [m], the lowest first."""
     joints: dict[float, Joint] = {}
-    for row in sorted(table.rows, key=lambda row: row.height_in):
+    for row in sorted(rows, key=lambda row: row.height_in):
         poses, touching = _no_pairs(), 0
         if row.black is None or row.pink is None:
             touching = row.rolls
