@@ -61,9 +61,10 @@ class Validation:
     rolls: Mapping[str, Rolls]
 
     @property
-    def passed(self) -> bool:
-        """Whether no check failed; those without a limit cannot."""
-        return all(check.ok is not False for check in self.checks)
+    def passed(self) -> bool | None:
+        """Whether every check with a limit passed; None if there is none."""
+        answers = [check.ok for check in self.checks if check.ok is not None]
+        return all(answers) if answers else None
 
 
 def validate(

@@ -96,10 +96,11 @@ def _lines(validation: Validation) -> Iterator[str]:
             yield f"height: {check.note}"
     failed = [check.name for check in validation.checks if check.ok is False]
     tried = sum(check.ok is not None for check in validation.checks)
-    yield ""
-    yield f"{tried - len(failed)} of {tried} checks passed" + (
-        f"; failed: {', '.join(failed)}" if failed else ""
-    )
+    if tried:
+        yield ""
+        yield f"{tried - len(failed)} of {tried} checks passed" + (
+            f"; failed: {', '.join(failed)}" if failed else ""
+        )
 
 
 def _pose_table(validation: Validation) -> Iterator[str]:
