@@ -19,12 +19,15 @@ import click
 from physim import __version__
 from physim.cli.batch import batch
 from physim.cli.bench import bench
+from physim.cli.calibrate import calibrate
 from physim.cli.model import model
 from physim.cli.render import render
 from physim.cli.roll import roll
 from physim.cli.score import score
+from physim.cli.sensitivity import sensitivity
 from physim.cli.stats import stats
 from physim.cli.streams import drop_unwritable, open_missing, say
+from physim.cli.validate import validate
 from physim.errors import PhysimError
 
 BAD_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
@@ -42,7 +45,18 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for _command in (roll, batch, stats, score, render, model, bench):
+for _command in (
+    roll,
+    batch,
+    stats,
+    score,
+    render,
+    model,
+    calibrate,
+    validate,
+    sensitivity,
+    bench,
+):
     cli.add_command(_command)
 
 

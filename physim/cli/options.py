@@ -128,3 +128,41 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON, nothing else.")(
         command
     )
+
+
+_FIT_OPTIONS = (
+    click.option("--out", type=file_path, metavar="DIR", required=True, help="For all results."),
+    click.option(
+        "--fit",
+        type=file_path,
+        metavar="FILE|DIR",
+        help="Parameters that `physim calibrate` wrote, in place of the model's and the toss's.",
+    ),
+    click.option("--model", default="standard", show_default=True, metavar="NAME|FOLDER"),
+    click.option("--black", metavar="NAME|FOLDER", help="Model of the black pig only."),
+    click.option("--pink", metavar="NAME|FOLDER", help="Model of the pink pig only."),
+    click.option("--toss", default="trapdoor", show_default=True, metavar="NAME"),
+    click.option("--surface", metavar="NAME", help="What covers the table."),
+    click.option(
+        "--table",
+        default="kern2006_pairs",
+        show_default=True,
+        metavar="NAME|CSV",
+        help="Counts of real two-pig rolls by height.",
+    ),
+    click.option("--half", type=click.Choice(["1", "2"]), help="Only this half of the real rolls."),
+    click.option(
+        "--workers",
+        type=whole_number(1, 1024),
+        metavar="W",
+        help="Worker processes. Without it, one a core. The rolls do not depend on it.",
+    ),
+    click.option("--no-plot", is_flag=True, help="Write no picture."),
+)
+
+
+def fit_options(command: Command) -> Command:
+    """What the commands that look at a fit have in common: which one, and the real rolls."""
+    for option in reversed(_FIT_OPTIONS):
+        command = option(command)
+    return command

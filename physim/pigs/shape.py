@@ -124,10 +124,10 @@ def shape_from_mapping(data: Mapping[str, Any], where: str) -> PigShape:
         ConfigError: unknown keys, or values that are not usable numbers.
     """
     yamlfile.check_keys(data, SHAPE_KEYS, where)
-    return PigShape(**{key: yamlfile.number(data, key, where, *_range(key)) for key in data})
+    return PigShape(**{key: yamlfile.number(data, key, where, *shape_range(key)) for key in data})
 
 
-def _range(key: str) -> tuple[float, float]:
+def shape_range(key: str) -> tuple[float, float]:
     """The least and the largest value of a parameter."""
     if key in _RANGES:
         return _RANGES[key]

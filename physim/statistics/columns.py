@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from physim.errors import DatasetError
+from physim.values import Outcome, Status
 
 Codes = NDArray[np.intp]
 
@@ -43,3 +44,14 @@ def floats_of(column: ArrayLike | Sequence[int | None]) -> NDArray[np.float64]:
         return np.asarray(column, dtype=float)  # None becomes NaN
     except (TypeError, ValueError) as error:
         raise DatasetError(f"a score or a rest that is no number: {error}") from None
+
+
+def counted_rolls(
+    statuses: Codes, outcomes: Codes, touches: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """(n,) whether a roll's pigs count: it is ok and they do not hold each other up."""
+    ok = statuses == tuple(Status).index(Status.OK)
+    counted: NDArray[np.bool_] = (
+        ok & ~touches & (outcomes != tuple(Outcome).index(Outcome.PIGGYBACK))
+    )
+    return counted

@@ -120,7 +120,23 @@ def g_test(
     References:
         A. Agresti, Categorical Data Analysis, 2002, 3.2.1 (G^2) and 3.5 (same margins).
     """
-    table = np.asarray([one, two], dtype=np.int64)
+    return homogeneity([one, two], rng=rng, draws=draws)
+
+
+def homogeneity(
+    samples: Sequence[Sequence[int]],
+    *,
+    rng: np.random.Generator | None = None,
+    draws: int = MONTE_CARLO_DRAWS,
+) -> GTest:
+    """As `g_test`, for any number of samples.
+
+    Args:
+        samples: (n, k) counts, n >= 2, at least one above 0 in each row.
+        rng: as for `g_test`.
+        draws: as for `g_test`.
+    """
+    table = np.asarray(samples, dtype=np.int64)
     table = table[:, table.sum(axis=0) > 0]
     if table.shape[1] == 1:
         return GTest(0.0, 0, 1.0, CHI2, float(table.min()))
@@ -138,10 +154,20 @@ def _monte_carlo_p(
     rng: np.random.Generator,
     draws: int,
 ) -> float:
-    columns = table.sum(axis=0)
-    first = rng.multivariate_hypergeometric(columns, int(table[0].sum()), size=draws)
-    drawn = np.stack([first, columns - first], axis=1)
+    left = np.tile(table.sum(axis=0), (draws, 1))  # of each column, for the rows still to draw
+    rows = []
+    for size in table[:-1].sum(axis=1).tolist():
+        rows.append(_draw_row(left, size, rng))
+        left = left - rows[-1]
+    drawn = np.stack([*rows, left], axis=1)
     # O ln(O / E) tends to 0 with O.
     terms = drawn * np.log(np.where(drawn > 0, drawn, 1.0) / np.where(drawn > 0, expected, 1.0))
     as_large = 2 * terms.sum(axis=(1, 2)) >= g - 1e-9 * max(1.0, g)  # equal but for rounding
     return float((1 + as_large.sum()) / (1 + draws))
+
+
+def _draw_row(left: NDArray[np.int64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """(draws, k) tables' next rows of that size, from what each has left of every column."""
+    if (left == left[0]).all():
+        return rng.multivariate_hypergeometric(left[0], size, size=len(left))
+    return np.array([rng.multivariate_hypergeometric(columns, size) for columns in left])

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from physim.errors import DatasetError
-from physim.statistics.columns import Codes, codes_of, floats_of
+from physim.statistics.columns import Codes, codes_of, counted_rolls, floats_of
 from physim.statistics.pairs import PAIRS, POSES
 from physim.statistics.rows import column_blocks
 from physim.values import PIG_NAMES, Outcome, Pose, Roll, Status
@@ -118,8 +118,7 @@ class Counts:
         columns = (statuses, outcomes, *pigs, *numbers, touches)
         if len({column.shape for column in columns}) != 1 or statuses.ndim != 1:
             raise DatasetError("columns of a dataset differ in length; is a part damaged?")
-        ok = statuses == tuple(Status).index(Status.OK)
-        counted = ok & ~touches & (outcomes != tuple(Outcome).index(Outcome.PIGGYBACK))
+        counted = counted_rolls(statuses, outcomes, touches)
         black, pink = (pig[counted] for pig in pigs)
         points = numbers[0]
         scores: dict[int | None, int] = {}

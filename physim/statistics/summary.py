@@ -32,10 +32,10 @@ def summarize(
     """
     result: Json = {
         "rolls": counts.rolls,
-        "poses": {pose.value: _cell(counts.poses[pose], counts.pigs) for pose in Pose},
+        "poses": {pose.value: cell(counts.poses[pose], counts.pigs) for pose in Pose},
         "rests": _rests(counts, same_model),
         "outcomes": {
-            outcome.value: _cell(counts.outcomes[outcome], counts.rolls) for outcome in Outcome
+            outcome.value: cell(counts.outcomes[outcome], counts.rolls) for outcome in Outcome
         },
         "scores": {
             "null" if points is None else str(points): counts.scores[points]
@@ -48,7 +48,8 @@ def summarize(
     return result
 
 
-def _cell(count: int, size: int) -> Json:
+def cell(count: int, size: int) -> Json:
+    """A count with its frequency, None of nothing, and its exact 95 % interval."""
     interval = clopper_pearson(count, size)
     frequency = count / size if size else None
     return {"count": count, "frequency": frequency, "low": interval.low, "high": interval.high}
@@ -66,7 +67,7 @@ def _rest_cells(rests: Mapping[tuple[str, int], int], names: tuple[str, ...], si
     for (name, index), count in rests.items():
         if name in names:
             totals[index] = totals.get(index, 0) + count
-    return {str(index): _cell(totals[index], size) for index in sorted(totals)}
+    return {str(index): cell(totals[index], size) for index in sorted(totals)}
 
 
 def _against(comparison: Comparison) -> Json:

@@ -103,7 +103,7 @@ def load_table(name: str) -> ReferenceTable:
         raise ConfigError(f"{where}: `cell` must be one of {', '.join(_CELLS)}, found {cell!r}")
     rows: tuple[PairRow, ...] = ()
     if "counts_csv" in data:
-        rows = _read_rows(path.with_name(str(data["counts_csv"])))
+        rows = read_pair_rows(path.with_name(str(data["counts_csv"])))
         counts = _pair_counts(rows)
     else:
         counts = _listed_counts(data, _CELLS[cell], where)
@@ -153,7 +153,12 @@ def _pair_counts(rows: tuple[PairRow, ...]) -> dict[str, int]:
     return {cell: counts[cell] for cell in PAIR_CELLS}
 
 
-def _read_rows(path: Path) -> tuple[PairRow, ...]:
+def read_pair_rows(path: Path) -> tuple[PairRow, ...]:
+    """Reads a CSV file of two-pig rolls, one line a height, start code and ordered pair.
+
+    Raises:
+        ConfigError: a missing file, other columns, or a line that is no count.
+    """
     try:
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)

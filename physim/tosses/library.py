@@ -91,6 +91,27 @@ def from_mapping(data: Mapping[str, Any], where: str) -> TossModel:
     return model(**values)
 
 
+def yaml_values(model: TossModel) -> dict[str, Any]:
+    """A toss model as the keys of `tosses.yaml`; `from_mapping` gives it back but for rounding."""
+    kind = next(name for name, known in _KINDS.items() if type(model) is known)
+    values: dict[str, Any] = {"kind": kind}
+    for name in (field.name for field in fields(_KINDS[kind])):
+        key, factor = _yaml_key(name)
+        value = getattr(model, name)
+        if name == "facing":
+            values[key] = list(value)
+        elif isinstance(value, tuple):
+            values[key] = [_written(item / factor) for item in value]
+        else:
+            values[key] = _written(value / factor)
+    return values
+
+
+def _written(value: float) -> float:
+    """Without the last digits, which a change of unit leaves: 127, not 127.00000000000001."""
+    return float(f"{value:.12g}")
+
+
 def _yaml_key(name: str) -> tuple[str, float]:
     if name == "heights_m":
         return "heights_mm", 1e-3

@@ -1,0 +1,1 @@
+"""Parameters that agree with real rolls: what may be fitted, how far off it is, and the search."""

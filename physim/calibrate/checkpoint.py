@@ -1,0 +1,117 @@
+"""What a fit has found so far, as one JSON file that is whole after every generation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from physim.batch.configuration import differences
+from physim.batch.files import write_whole
+from physim.batch.platforms import these_versions, this_platform
+from physim.calibrate.search import Found, Generation
+from physim.errors import DatasetError
+
+Json = dict[str, Any]
+FILE_NAME = "checkpoint.json"
+_FORMAT = 1
+_SHOWN = 5  # differences
+
+
+@dataclass
+class Checkpoint:
+    """A fit under way.
+
+    Attributes:
+        configuration: all that its result depends on, but for the number of generations.
+        start: value of each parameter from where the search set out.
+        history: the generations that are done; a candidate's record says what it was rolled to.
+        final: of the rolls after the search: the number of generations, the values, the rolls.
+        made_with: each platform and set of versions that worked on it; bits differ among them.
+    """
+
+    configuration: Json
+    start: Mapping[str, float] = field(default_factory=dict)
+    history: list[Generation] = field(default_factory=list)
+    final: Json | None = None
+    made_with: list[Json] = field(default_factory=list)
+
+    def write(self, folder: Path) -> None:
+        """Writes the file; a kill leaves the old one or the new one.
+
+        Raises:
+            DatasetError: a full disk, or a folder that cannot be written to.
+        """
+        here = {"platform": this_platform(), "versions": these_versions()}
+        if here not in self.made_with:
+            self.made_with.append(here)
+        content = {
+            "format": _FORMAT,
+            "configuration": self.configuration,
+            "made_with": self.made_with,
+            "start": dict(self.start),
+            "final": self.final,
+            "generations": [
+                [
+                    {"point": list(found.point), "loss": found.loss, "record": found.record}
+                    for found in generation
+                ]
+                for generation in self.history
+            ],
+        }
+        text = json.dumps(content, indent=1, allow_nan=False) + "\n"
+        write_whole(folder / FILE_NAME, text.encode())
+
+
+def read_checkpoint(folder: Path) -> Checkpoint | None:
+    """The checkpoint of a folder, if there is one.
+
+    Raises:
+        DatasetError: it cannot be read.
+    """
+    path = folder / FILE_NAME
+    try:
+        data = json.loads(path.read_bytes())
+        if data["format"] != _FORMAT:
+            raise ValueError(f"format {data['format']}, this physim reads {_FORMAT}")
+        return Checkpoint(
+            configuration=dict(data["configuration"]),
+            start=dict(data["start"]),
+            history=[
+                tuple(
+                    Found(tuple(map(float, one["point"])), float(one["loss"]), one["record"])
+                    for one in generation
+                )
+                for generation in data["generations"]
+            ],
+            final=data["final"],
+            made_with=list(data["made_with"]),
+        )
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise DatasetError(
+            f"{path}: no usable checkpoint ({error}); choose another folder, or remove the file to "
+            "begin anew"
+        ) from error
+
+
+def open_checkpoint(folder: Path, configuration: Json) -> Checkpoint:
+    """The checkpoint of a folder, or a new one.
+
+    Raises:
+        DatasetError: it cannot be read, or is of another configuration.
+    """
+    configuration = json.loads(json.dumps(configuration))
+    found = read_checkpoint(folder)
+    if found is None:
+        return Checkpoint(configuration)
+    if unlike := differences(found.configuration, configuration):
+        more = f" and {len(unlike) - _SHOWN} more" if len(unlike) > _SHOWN else ""
+        raise DatasetError(
+            f"{folder / FILE_NAME}: is of another fit ({'; '.join(unlike[:_SHOWN])}{more}); run "
+            "the same command as before, or choose another folder"
+        )
+    return found

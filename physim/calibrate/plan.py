@@ -1,0 +1,192 @@
+"""A fit by name: what the command line says, and the setup, the problem and the start it means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from physim.batch.configuration import resolve
+from physim.calibrate.evaluate import Evaluator, Progress
+from physim.calibrate.fit import Fit, Problem, Tell, run
+from physim.calibrate.objective import Objective
+from physim.calibrate.parameters import DEFAULT, Space, Values, known_parameters, values_of
+from physim.calibrate.plausible import COM_DIFFERENCE
+from physim.calibrate.result import read_fit, write_fit, write_models, write_toss
+from physim.calibrate.sample import heights_mm
+from physim.calibrate.search import Schedule, Search, default_population, require_optimizer
+from physim.calibrate.start import Screening
+from physim.calibrate.target import TABLE, load_target
+from physim.errors import ConfigError
+from physim.roll import Setup
+from physim.values import FloatArray
+
+MODEL, PRIOR, RANDOM, QUASI_STATIC = STARTS = ("model", "prior", "random", "quasi-static")
+_QUASI_STATIC_GENERATIONS = 15
+_NO_PIG = 1e6  # quasi-static loss of what cannot be rolled
+
+
+@dataclass(frozen=True)
+class FitPlan:
+    """A fit by name.
+
+    Attributes:
+        parameters: names of those to fit.
+        start: one of `STARTS`, or the path of an earlier fit.
+        seed: of start, search and rolls.
+        generations: of the search, at most.
+        rolls: a candidate in the first generation; later ones roll more.
+        population: candidates a generation; None for what suits the parameters.
+        final_rolls: of the estimate, after the search.
+        table: of real rolls: a name, or a CSV file.
+        half: fits 1 or 2 of two halves of the table; None for all of it.
+        model, toss: what the fit sets out from.
+    """
+
+    parameters: Sequence[str] = DEFAULT
+    start: str = MODEL
+    seed: int = 0
+    generations: int = 30
+    rolls: int = 400
+    population: int | None = None
+    final_rolls: int = 20_000
+    table: str = TABLE
+    half: int | None = None
+    model: str = "standard"
+    toss: str = "trapdoor"
+
+    @cached_property
+    def base(self) -> Setup:
+        """The setup that candidates change."""
+        return Setup.named(self.model, toss=self.toss)
+
+    @cached_property
+    def problem(self) -> Problem:
+        """What is fitted.
+
+        Raises:
+            ConfigError: no optimiser, an unknown name, or a toss from other heights than the
+                real rolls'.
+        """
+        require_optimizer()  # before anything takes long
+        base, target = self.base, load_target(self.table, self.half)
+        if set(heights_mm(base.toss)) != set(target.sample.heights_mm):
+            raise ConfigError(
+                f"the toss `{self.toss}` is from {heights_mm(base.toss)} mm, the real rolls from "
+                f"{target.sample.heights_mm} mm; take a toss with the same heights"
+            )
+        space = Space.of(self.parameters, known_parameters(base))
+        by_pig = any(name in COM_DIFFERENCE for name in space.names)
+        population = self.population or default_population(len(space.names))
+        return Problem(
+            objective=Objective(target, space, by_pig),
+            schedule=Schedule(self.seed, self.rolls, population),
+            generations=self.generations,
+            final_rolls=2 * -(-self.final_rolls // 2),
+            about={"base": resolve(self.seed, base.settle, base), "start": self._start_spec()},
+        )
+
+    def values_at_start(
+        self, screen: Callable[[Sequence[Values]], list[Screening | str]]
+    ) -> Values:
+        """From where the search sets out.
+
+        Args:
+            screen: gives the quasi-static rests of candidates.
+        """
+        space = self.problem.space
+        if self.start == PRIOR:
+            return {parameter.name: parameter.prior_mean for parameter in space.parameters}
+        if self.start == RANDOM:
+            return _drawn(space, self.seed)
+        of_model = values_of(self.base, space.names)
+        if self.start == MODEL:
+            return of_model
+        if self.start == QUASI_STATIC:
+            return _quasi_static(self.problem, of_model, screen)
+        return {**of_model, **self._earlier(space)}
+
+    def run(
+        self,
+        out: Path,
+        workers: int,
+        *,
+        progress: Progress | None = None,
+        tell: Tell | None = None,
+    ) -> tuple[Fit, Problem]:
+        """Makes the fit, or goes on with it, and writes its files into the folder `out`.
+
+        Raises:
+            PhysimError: see `fit.run` and `result`.
+        """
+        problem = self.problem
+        with Evaluator(self.base, workers) as evaluator:
+            fit = run(
+                problem,
+                evaluator,
+                out,
+                lambda: self.values_at_start(evaluator.screen),
+                progress=progress,
+                tell=tell,
+            )
+        write_fit(out, fit, problem, {"model": self.model, "toss": self.toss})
+        write_toss(out, self.base, fit.values)
+        write_models(out, self.base, fit.values)
+        return fit, problem
+
+    def _start_spec(self) -> Any:
+        return self.start if self.start in STARTS else read_fit(Path(self.start))
+
+    def _earlier(self, space: Space) -> dict[str, float]:
+        earlier = read_fit(Path(self.start))
+        return {name: value for name, value in earlier.items() if name in space.names}
+
+
+def _drawn(space: Space, seed: int) -> dict[str, float]:
+    """A draw from the prior, cut off at the bounds."""
+    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(1,))))
+    values = {}
+    for parameter in space.parameters:
+        value = rng.normal(parameter.prior_mean, parameter.prior_sd)
+        while not parameter.low <= value <= parameter.high:
+            value = rng.normal(parameter.prior_mean, parameter.prior_sd)
+        values[parameter.name] = float(value)
+    return values
+
+
+def _quasi_static(
+    problem: Problem,
+    start: Values,
+    screen: Callable[[Sequence[Values]], list[Screening | str]],
+) -> Values:
+    """Where rest probabilities without dynamics come nearest to the real frequencies."""
+    space, real = problem.space, problem.objective.target.sample
+
+    def evaluate(number: int, points: Sequence[FloatArray]) -> list[tuple[float, Any]]:
+        del number
+        losses = []
+        candidates = [space.from_unit(point) for point in points]
+        for values, screened in zip(candidates, screen(candidates), strict=True):
+            if isinstance(screened, str):
+                losses.append(10 * _NO_PIG)
+            elif screened.problem:
+                losses.append(_NO_PIG * (1 + screened.severity))
+            else:
+                losses.append(screened.deviance(real) + space.penalty(values))
+        return [(loss, None) for loss in losses]
+
+    search = Search(
+        space.to_unit(start),
+        Schedule(problem.schedule.seed, 2, default_population(len(space.names))),
+    )
+    for _ in search.generations(_QUASI_STATIC_GENERATIONS, evaluate):
+        pass
+    best = min(
+        (found for generation in search.history for found in generation),
+        key=lambda found: found.loss,
+    )
+    return space.from_unit(best.point)

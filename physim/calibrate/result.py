@@ -1,0 +1,185 @@
+"""What a fit leaves: its YAML, the fitted pig as a model folder, and the fitted toss."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from physim import yamlfile
+from physim.batch.files import make_folder, write_whole
+from physim.calibrate.fit import Fit, Problem
+from physim.calibrate.parameters import Values, changed_shape, factors, offset_mm, setup
+from physim.calibrate.plausible import COM_DIFFERENCE, SHAPE, TOSS
+from physim.errors import ConfigError, ModelError
+from physim.pigs.library import model_folder
+from physim.pigs.model import MTL_NAME, build_folder
+from physim.pigs.modelfile import FILE_NAME as MODEL_YAML
+from physim.pigs.modelfile import read_model_file
+from physim.prepared import keep
+from physim.roll import Setup
+from physim.tosses.library import yaml_values
+
+Json = dict[str, Any]
+FIT_YAML, TOSS_YAML, MODEL = "fit.yaml", "toss.yaml", "model"
+_AT_BOUND = 0.01  # of the bounds' distance
+
+
+def summary(fit: Fit, problem: Problem) -> Json:
+    """The result as plain values."""
+    sds = np.sqrt(np.diag(fit.estimate.covariance))
+    scale = np.where(sds > 0, sds, 1.0)
+    correlation = fit.estimate.covariance / np.outer(scale, scale)
+    parameters: Json = {}
+    for parameter, point, sd, span in zip(
+        problem.space.parameters, fit.estimate.mean, sds, problem.space.span, strict=True
+    ):
+        parameters[parameter.name] = {
+            "value": fit.values[parameter.name],
+            "unit": parameter.unit,
+            "search_sd": float(f"{sd * span:.3g}"),
+            "start": float(fit.checkpoint.start[parameter.name]),
+            **{
+                key: value
+                for key, value in asdict(parameter).items()
+                if key in ("low", "high", "prior_mean", "prior_sd")
+            },
+            "at_bound": bool(min(point, 1 - point) < _AT_BOUND),
+        }
+    schedule, target = problem.schedule, problem.objective.target
+    return {
+        "parameters": parameters,
+        "search_correlation": np.round(correlation, 3).tolist(),
+        "target": {
+            "table": target.name,
+            "half": target.half,
+            "rolls": target.sample.rolls,
+            "by_pig": problem.objective.by_pig,
+        },
+        "goodness_of_fit": fit.distance.to_json(),
+        "budget": {
+            "search_rolls": fit.search_rolls,
+            "final_rolls": fit.sample.rolls,
+            "generations": fit.estimate.generations,
+            "ended_by_itself": fit.estimate.stopped,
+            "candidates": fit.estimate.generations * schedule.population,
+            "refused": fit.refused,
+        },
+        "schedule": asdict(schedule),
+        "final_sample": fit.sample.to_json(),
+        "made_with": fit.checkpoint.made_with,
+    }
+
+
+def write_fit(folder: Path, fit: Fit, problem: Problem, base: Mapping[str, str]) -> Path:
+    """Writes `fit.yaml`.
+
+    Args:
+        folder: that holds the checkpoint.
+        fit: the result.
+        problem: what was fitted.
+        base: names of the model and the toss that it set out from.
+
+    Raises:
+        DatasetError: a full disk, or a folder that cannot be written to.
+    """
+    data = {"base": dict(base), **summary(fit, problem)}
+    head = "# Made by `physim calibrate`; docs/calibration.md says what each entry means.\n"
+    write_whole(folder / FIT_YAML, (head + _dumped(data)).encode())
+    return folder / FIT_YAML
+
+
+def read_fit(path: Path) -> dict[str, float]:
+    """The values of a fit.
+
+    Args:
+        path: of its YAML, or the folder of that.
+
+    Raises:
+        ConfigError: no such file, or another one.
+    """
+    path = path / FIT_YAML if path.is_dir() else path
+    parameters = yamlfile.load(path).get("parameters")
+    if not isinstance(parameters, dict) or not all(
+        isinstance(entry, dict) for entry in parameters.values()
+    ):
+        raise ConfigError(f"{path}: is no result of a fit: it has no `parameters`")
+    return {
+        str(name): yamlfile.number(entry, "value", f"{path}: {name}")
+        for name, entry in parameters.items()
+    }
+
+
+def write_models(folder: Path, base: Setup, values: Values) -> list[Path]:
+    """The fitted pigs as folders for `--model`: one, or two where the pigs differ.
+
+    Raises:
+        ConfigError, ModelError: values that make no pig, or a folder that cannot be written to.
+    """
+    if base.black is base.pink and not any(values.get(name) for name in COM_DIFFERENCE):
+        return [write_model(folder / MODEL, base.black.name, values)]
+    return [
+        write_model(folder / f"{MODEL}_{pig}", model.name, values, side)
+        for pig, model, side in (("black", base.black, 0.5), ("pink", base.pink, -0.5))
+    ]
+
+
+def write_model(folder: Path, model: str, values: Values, side: float = 0.0) -> Path:
+    """A model folder with fitted values; what is not fitted is as in the model given.
+
+    Args:
+        folder: made if need be.
+        model: name or folder of the model that the fit set out from.
+        values: parameters; those of the toss are left out.
+        side: of the difference of the two pigs that this one gets: 0.5 black, -0.5 pink.
+
+    Raises:
+        ConfigError, ModelError: values that make no pig, or a folder that cannot be written to.
+    """
+    source = model_folder(model)
+    file, data = read_model_file(source), yamlfile.load(source / MODEL_YAML)
+    fitted = [name for name in values if not name.startswith(TOSS)]
+    data["description"] = f"{data.get('description', model)}; fitted by physim calibrate"
+    data["assumption"] = (
+        f"Fitted to counts of real rolls, within plausible bounds: {', '.join(fitted)}. "
+        f"All else is as in the model it was fitted from, {source.name}."
+    )
+    offset = file.axes.T @ offset_mm(file, values, side)  # the YAML's is along the mesh's axes
+    data["center_of_mass_offset_mm"] = [round(x, 6) + 0.0 for x in offset.tolist()]
+    data.update(factors(values))
+    sculpted = file.shape is not None and any(name.startswith(SHAPE) for name in values)
+    if file.shape is not None and sculpted:
+        data["shape"] = asdict(changed_shape(file.shape, values))
+    make_folder(folder)
+    try:
+        if not sculpted:
+            for path in (file.mesh, file.parts, source / MTL_NAME):
+                if path.is_file():
+                    shutil.copyfile(path, folder / path.name)
+            data.update(mesh=file.mesh.name, parts=file.parts.name)
+        (folder / MODEL_YAML).write_text(_dumped(data), encoding="utf-8")
+    except OSError as error:
+        raise ModelError(f"{folder}: cannot be written to ({error.strerror})") from error
+    if sculpted:
+        build_folder(folder)
+    keep(folder)
+    return folder
+
+
+def write_toss(folder: Path, base: Setup, values: Values) -> Path | None:
+    """The fitted toss as an entry of `tosses.yaml`; None if no number of it was fitted."""
+    fitted = {name: value for name, value in values.items() if name.startswith(TOSS)}
+    if not fitted:
+        return None
+    entry = {"fitted": yaml_values(setup(base, fitted).toss)}
+    write_whole(folder / TOSS_YAML, _dumped(entry).encode())
+    return folder / TOSS_YAML
+
+
+def _dumped(data: Mapping[str, Any]) -> str:
+    return yaml.safe_dump(dict(data), sort_keys=False, width=100, allow_unicode=True)

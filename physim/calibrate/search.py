@@ -1,0 +1,200 @@
+"""CMA-ES in the unit cube: ask for candidates, tell what they are worth, a generation at a time.
+
+The search keeps no state but its history, the plain list of what was tried and found. A search
+that goes on from a history is the same as one that was never stopped: the optimiser, a
+deterministic function of its seed and of what it was told, is told all of it again.
+
+References:
+    N. Hansen, "The CMA Evolution Strategy: A Tutorial", 2016 (as in the library `cmaes`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from physim.errors import ConfigError
+from physim.values import FloatArray
+
+LEAST_POPULATION = 12  # the mean of the better half averages the noise of its members
+_LATE = 1 / 3  # share of the generations that tell the estimate and the spread
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a search goes.
+
+    Attributes:
+        seed: of the search and of the rolls.
+        rolls: a candidate in the first generation.
+        growth: factor on them from one generation to the next: near the optimum candidates differ
+            by less, and only more rolls tell them apart.
+        most_rolls: a candidate, however late.
+        population: candidates a generation.
+        sigma: standard deviation of the first generation, sides of the cube being 1.
+    """
+
+    seed: int
+    rolls: int
+    population: int
+    growth: float = 1.15
+    most_rolls: int = 100_000
+    sigma: float = 0.2
+
+    def rolls_in(self, generation: int) -> int:
+        """Rolls a candidate; even, so that both heights come up equally often."""
+        wanted = min(self.rolls * self.growth ** min(generation, 1000), self.most_rolls)
+        return 2 * math.ceil(wanted / 2)
+
+    def first_in(self, generation: int) -> int:
+        """Index of a generation's first roll: each one sees rolls that none saw before."""
+        return sum(self.rolls_in(earlier) for earlier in range(generation))
+
+    def budget(self, generations: int) -> int:
+        """Rolls of so many generations."""
+        return self.population * self.first_in(generations)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one candidate came to.
+
+    Attributes:
+        point: (n,) in the unit cube.
+        loss: small is good.
+        record: what the loss was computed from, as plain JSON values.
+    """
+
+    point: tuple[float, ...]
+    loss: float
+    record: Any = None
+
+
+Generation = tuple[Found, ...]
+Evaluate = Callable[[int, Sequence[FloatArray]], Sequence[tuple[float, Any]]]
+"""Gives loss and record of each point of a generation, from its number and the points."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Where a search is.
+
+    Attributes:
+        mean: (n,) of its distribution, averaged over the last third of the generations: near the
+            optimum it wanders with the noise of the rolls, and the best candidate is but the
+            luckiest.
+        covariance: (n, n) of the points of those generations about their generation's mean. It
+            tells how far the search has narrowed down, not how well the data fix the parameters.
+        generations: that were made.
+        stopped: whether the search has nothing left to narrow down.
+    """
+
+    mean: FloatArray
+    covariance: FloatArray
+    generations: int
+    stopped: bool
+
+
+def default_population(parameters: int) -> int:
+    """The tutorial's 4 + 3 ln n, or `LEAST_POPULATION`."""
+    return max(LEAST_POPULATION, 4 + int(3 * math.log(parameters)))
+
+
+class Search:
+    """A search from a point of the cube.
+
+    Args:
+        start: (n,) the point.
+        schedule: how it goes.
+        history: what it has found already.
+
+    Raises:
+        ConfigError: the optimiser is not installed, or the history is of another population.
+    """
+
+    def __init__(
+        self, start: FloatArray, schedule: Schedule, history: Sequence[Generation] = ()
+    ) -> None:
+        self.history: list[Generation] = []
+        self._means: list[FloatArray] = []
+        self._population = schedule.population
+        self._optimizer = _optimizer(start, schedule)
+        for generation in history:
+            self._asked()  # moves the random numbers on
+            self._tell(generation)
+
+    def generations(self, count: int, evaluate: Evaluate) -> Iterator[int]:
+        """Goes on until there are so many generations, or nothing is left to narrow down.
+
+        Yields:
+            The number of each new generation, once it is in the history.
+        """
+        while len(self.history) < count and not self._optimizer.should_stop():
+            number, points = len(self.history), self._asked()
+            found = evaluate(number, points)
+            self._tell(
+                tuple(
+                    Found(tuple(point.tolist()), loss, record)
+                    for point, (loss, record) in zip(points, found, strict=True)
+                )
+            )
+            yield number
+
+    @property
+    def estimate(self) -> Estimate:
+        """Where the search is now; it needs a generation."""
+        count = max(1, math.ceil(_LATE * len(self.history)))
+        late = self.history[-count:]
+        points = [np.array([found.point for found in generation]) for generation in late]
+        about = np.concatenate([p - p.mean(axis=0) for p in points])
+        freedom = max(1, sum(len(p) - 1 for p in points))
+        return Estimate(
+            mean=np.clip(np.mean(self._means[-count:], axis=0), 0.0, 1.0),
+            covariance=about.T @ about / freedom,
+            generations=len(self.history),
+            stopped=bool(self._optimizer.should_stop()),
+        )
+
+    def _asked(self) -> list[FloatArray]:
+        return [self._optimizer.ask() for _ in range(self._population)]
+
+    def _tell(self, generation: Generation) -> None:
+        if len(generation) != self._population:
+            raise ConfigError(
+                f"a generation of {len(generation)} candidates is no part of a search with "
+                f"{self._population}"
+            )
+        self._optimizer.tell([(np.array(found.point), found.loss) for found in generation])
+        self._means.append(np.array(self._optimizer.mean))
+        self.history.append(generation)
+
+
+def require_optimizer() -> Any:
+    """The optimiser's class.
+
+    Raises:
+        ConfigError: it is not installed.
+    """
+    try:
+        from cmaes import CMA
+    except ImportError:
+        raise ConfigError(
+            "the optimiser is not installed; get it with: pip install 'physim[calibrate]'"
+        ) from None
+    return CMA
+
+
+def _optimizer(start: FloatArray, schedule: Schedule) -> Any:
+    seed = np.random.SeedSequence(schedule.seed).generate_state(1)[0]  # the library takes 32 bits
+    return require_optimizer()(
+        # A mean on the border would make half of all candidates fall outside.
+        mean=np.clip(start, 0.02, 0.98),
+        sigma=schedule.sigma,
+        bounds=np.tile([0.0, 1.0], (len(start), 1)),
+        seed=int(seed),
+        population_size=schedule.population,
+    )

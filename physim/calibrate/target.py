@@ -1,0 +1,89 @@
+"""The real rolls that a fit is to agree with: all of a table, or half of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from physim.calibrate.sample import ROLLS, TOUCHING, Sample
+from physim.errors import ConfigError
+from physim.names import PIG_NAMES, Pose
+from physim.statistics.tables import PairRow, load_table, read_pair_rows
+
+TABLE = "kern2006_pairs"
+HALF_SEED = 2006  # of the one way in which the rolls are split
+_MM_PER_INCH = 25.4
+
+
+@dataclass(frozen=True)
+class Target:
+    """Counts of real rolls by height.
+
+    Attributes:
+        name: of the table, or the path of the file.
+        half: 1 or 2; None for all rolls.
+        sample: the counts.
+    """
+
+    name: str
+    half: int | None
+    sample: Sample
+
+
+def load_target(name: str | Path = TABLE, half: int | None = None) -> Target:
+    """As `real_rows`, counted as a fit counts them."""
+    return Target(str(name), half, _sample(real_rows(name, half)))
+
+
+def real_rows(name: str | Path = TABLE, half: int | None = None) -> tuple[PairRow, ...]:
+    """Reads real rolls, or one of two halves that have no roll in common.
+
+    Args:
+        name: a reference table of two-pig rolls, or a CSV file with the columns of
+            `calibration/tables/kern2006_pairs.csv`.
+        half: 1 or 2. Within each height the rolls are dealt out at random, with a fixed seed.
+
+    Raises:
+        ConfigError: no such table or file, or a table without heights.
+    """
+    is_file = str(name).endswith(".csv")
+    rows = read_pair_rows(Path(name)) if is_file else load_table(str(name)).rows
+    if not rows:
+        raise ConfigError(
+            f"the table `{name}` counts single pigs; a fit needs two-pig rolls by height, such as "
+            f"{TABLE}"
+        )
+    return rows if half is None else _half(rows, half)
+
+
+def _half(rows: tuple[PairRow, ...], half: int) -> tuple[PairRow, ...]:
+    if half not in (1, 2):
+        raise ConfigError(f"half must be 1 or 2, found {half}")
+    rng = np.random.Generator(np.random.PCG64(HALF_SEED))
+    kept = []
+    for height in sorted({row.height_in for row in rows}):
+        here = [row for row in rows if row.height_in == height]
+        counts = np.array([row.rolls for row in here])
+        first = rng.multivariate_hypergeometric(counts, int(counts.sum()) // 2)
+        chosen = first if half == 1 else counts - first
+        kept += [
+            replace(row, rolls=n) for row, n in zip(here, chosen.tolist(), strict=True) if n > 0
+        ]
+    return tuple(kept)
+
+
+def _sample(rows: tuple[PairRow, ...]) -> Sample:
+    pigs: Counter[tuple[int, str, Pose]] = Counter()
+    fates: Counter[tuple[int, str]] = Counter()
+    for row in rows:
+        height = round(row.height_in * _MM_PER_INCH)
+        fates[height, ROLLS] += row.rolls
+        if row.black is None or row.pink is None:
+            fates[height, TOUCHING] += row.rolls
+            continue
+        for pig, pose in zip(PIG_NAMES, (row.black, row.pink), strict=True):
+            pigs[height, pig, pose] += row.rolls
+    return Sample(dict(pigs), dict(fates))

@@ -1,0 +1,156 @@
+"""`physim calibrate`: fits parameters to counts of real rolls."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from physim.cli.options import SEED, file_path, json_option, whole_number
+from physim.cli.output import clean_stdout, print_json
+from physim.cli.streams import say
+from physim.errors import PhysimError
+
+MAX_ROLLS, MAX_WORKERS = 10**8, 1024
+
+
+@click.command()
+@click.option("--out", type=file_path, metavar="DIR", help="Folder of checkpoint and result.")
+@click.option(
+    "--parameters",
+    metavar="A,B,C",
+    help="Those to fit, separated by commas. Without it, mass distribution, contact and release.",
+)
+@click.option("--list", "listing", is_flag=True, help="List the parameters with their bounds.")
+@click.option(
+    "--start",
+    default="model",
+    show_default=True,
+    metavar="WHERE",
+    help="model, prior, random, quasi-static, or the result of an earlier fit.",
+)
+@click.option(
+    "--seed", type=SEED, default=0, show_default=True, metavar="S", help="Fixes the whole fit."
+)
+@click.option(
+    "--generations",
+    type=whole_number(1, 100_000),
+    default=30,
+    show_default=True,
+    metavar="G",
+    help="Of the search, at most. More of them go on with a fit.",
+)
+@click.option(
+    "--rolls",
+    type=whole_number(2, MAX_ROLLS),
+    default=400,
+    show_default=True,
+    metavar="N",
+    help="A candidate, in the first generation; 15 % more in each that follows.",
+)
+@click.option(
+    "--population", type=whole_number(4, 10_000), metavar="P", help="Candidates a generation."
+)
+@click.option(
+    "--final-rolls",
+    type=whole_number(2, MAX_ROLLS),
+    default=20_000,
+    show_default=True,
+    metavar="N",
+    help="Of the estimate, after the search.",
+)
+@click.option(
+    "--table",
+    default="kern2006_pairs",
+    show_default=True,
+    metavar="NAME|CSV",
+    help="Counts of real two-pig rolls by height.",
+)
+@click.option("--half", type=click.Choice(["1", "2"]), help="Fit this half of the real rolls.")
+@click.option(
+    "--model", default="standard", show_default=True, metavar="NAME|FOLDER", help="To set out from."
+)
+@click.option(
+    "--toss", default="trapdoor", show_default=True, metavar="NAME", help="To set out from."
+)
+@click.option(
+    "--workers",
+    type=whole_number(1, MAX_WORKERS),
+    metavar="W",
+    help="Worker processes. Without it, one a core. The fit does not depend on it.",
+)
+@json_option
+def calibrate(
+    *,
+    out: Path | None,
+    parameters: str | None,
+    listing: bool,
+    half: str | None,
+    workers: int | None,
+    as_json: bool,
+    **names: Any,
+) -> None:
+    """Fit parameters to the frequencies of real rolls, and write the fitted pig and toss.
+
+    The same command again goes on where it was stopped. Needs the extra `calibrate`.
+    """
+    if out is None and not listing:
+        raise click.UsageError("give a folder with --out DIR (or --list)")
+    with clean_stdout() as stdout:
+        from physim.batch.files import only_writer
+        from physim.batch.processes import PRELOAD, begin, cores
+        from physim.batch.progress import ProgressLine
+        from physim.calibrate.parameters import known_parameters
+        from physim.calibrate.plan import FitPlan
+        from physim.calibrate.result import summary
+        from physim.calibrate.text import fit_text, list_text
+
+        if parameters is not None:
+            names["parameters"] = tuple(filter(None, map(str.strip, parameters.split(","))))
+        plan = FitPlan(half=None if half is None else int(half), **names)
+        if out is None or listing:
+            stdout.write(list_text(known_parameters(plan.base)) + "\n")
+            return
+        count = workers or cores()
+        if count > 1:
+            begin(PRELOAD)
+        plan.problem  # noqa: B018  # what is wrong with it is said before a folder is made
+        line = _Lines(ProgressLine)
+        try:
+            with only_writer(out):
+                fit, problem = plan.run(out, count, progress=line.progress, tell=line.tell)
+        except KeyboardInterrupt as stop:
+            line.close()
+            raise type(stop)(
+                f"interrupted; the generations that were finished are kept in {out}: run the same "
+                "command to go on"
+            ) from None
+        except PhysimError:
+            line.close()
+            raise
+        line.close()
+        if as_json:
+            print_json({"out": str(out), **summary(fit, problem)}, stdout)
+        else:
+            stdout.write(fit_text(fit, problem, out) + "\n")
+
+
+class _Lines:
+    """Progress of one generation after another, each with a line of its own at its end."""
+
+    def __init__(self, kind: Any) -> None:
+        self._kind = kind
+        self._line = kind(sys.stderr)
+
+    def progress(self, done: int, total: int) -> None:
+        self._line(done, total)
+
+    def tell(self, text: str) -> None:
+        self.close()
+        self._line = self._kind(sys.stderr)
+        say(text)
+
+    def close(self) -> None:
+        self._line.close()

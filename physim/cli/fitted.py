@@ -1,0 +1,55 @@
+"""What the commands that look at a fit have in common: `validate` and `sensitivity`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from physim.statistics.joint import Joint
+
+
+def fitted_values(fit: Path | None) -> dict[str, float]:
+    """The parameters of a fit; none without one.
+
+    Raises:
+        ConfigError: no such file, or no result of a fit.
+    """
+    if fit is None:
+        return {}
+    from physim.calibrate.result import read_fit
+
+    return read_fit(fit)
+
+
+def real_joints(table: str, half: str | None) -> dict[float, Joint]:
+    """The real rolls by height of release [m].
+
+    Raises:
+        ConfigError: no such table or file, or a table without heights.
+    """
+    from physim.calibrate.target import real_rows
+    from physim.statistics.joint import real_by_height
+
+    return real_by_height(real_rows(table, None if half is None else int(half)))
+
+
+@contextmanager
+def kept_rolls(out: Path) -> Iterator[None]:
+    """Meanwhile an interrupt says that what was rolled is kept."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        raise type(stop)(
+            f"interrupted; what was finished is kept in {out}: run the same command to go on"
+        ) from None
+
+
+def write_json(path: Path, plain: dict[str, Any]) -> None:
+    """Writes a result so that it is the old one or the new one at any moment."""
+    from physim.wholefile import write_whole
+
+    write_whole(path, (json.dumps(plain, indent=1, allow_nan=False) + "\n").encode())

@@ -1,0 +1,105 @@
+"""`physim sensitivity`: how frequencies move with parameters, and what the real rolls tell."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from physim.cli.fitted import fitted_values, kept_rolls, real_joints, write_json
+from physim.cli.options import SEED, fit_options, json_option, whole_number
+from physim.cli.output import clean_stdout, print_json
+from physim.cli.streams import say
+
+MAX_ROLLS = 10**9
+MAX_STEP = 5.0
+
+
+@click.command()
+@click.option(
+    "--parameters",
+    metavar="A,B,...",
+    help="Names as for `physim calibrate`. Without it, those that it fits by default.",
+)
+@click.option(
+    "--rolls",
+    type=whole_number(4, MAX_ROLLS),
+    default=20_000,
+    show_default=True,
+    metavar="N",
+    help="Of each setup: one, and two a parameter.",
+)
+@click.option(
+    "--step",
+    type=float,
+    default=0.5,
+    show_default=True,
+    metavar="S",
+    help="How far a parameter is moved each way, in standard deviations of its prior.",
+)
+@click.option(
+    "--seed", type=SEED, default=0, show_default=True, metavar="S", help="Fixes every result."
+)
+@fit_options
+@json_option
+def sensitivity(
+    *,
+    out: Path,
+    parameters: str | None,
+    rolls: int,
+    step: float,
+    seed: int,
+    fit: Path | None,
+    table: str,
+    half: str | None,
+    workers: int | None,
+    no_plot: bool,
+    as_json: bool,
+    **names: Any,
+) -> None:
+    """Move one parameter at a time and see how often each pose comes up.
+
+    Central differences on the same tosses, with standard errors, and which combinations of the
+    parameters the real rolls tell apart. The rolls are kept in DIR/rolls, so the same command goes
+    on where it was stopped. It writes DIR/sensitivity.json and DIR/sensitivity.png.
+    """
+    if not 0.0 < step <= MAX_STEP:
+        raise click.BadParameter(
+            f"must lie above 0 and not above {MAX_STEP:g}", param_hint="--step"
+        )
+    with clean_stdout() as stdout:
+        from physim.calibrate import parameters as registry
+        from physim.calibrate import sensitivity as core
+        from physim.calibrate.datasets import Folder
+        from physim.calibrate.information import information
+        from physim.calibrate.plot import need_plots, plot_sensitivity
+        from physim.calibrate.sensitivity_output import labels, to_json, to_text
+        from physim.calibrate.validation_samples import check_heights
+        from physim.roll import Setup
+
+        if not no_plot:
+            need_plots()
+        real = real_joints(table, half)
+        base, fitted = Setup.named(**names), fitted_values(fit)
+        check_heights(base.toss, real)
+        asked = parameters.split(",") if parameters else list(registry.DEFAULT)
+        space = registry.Space.of(map(str.strip, asked), registry.known_parameters(base))
+        values = {**registry.values_of(base, space.names), **fitted}
+        change = core.after(fitted, registry.setup)
+        varied = [core.Varied.of(one, values[one.name], step) for one in space.parameters]
+        with kept_rolls(out):
+            source = Folder(out / "rolls", workers, sys.stderr)
+            found = core.sensitivity(base, varied, change, source, seed=seed, rolls=rolls, say=say)
+        known = information(found, real)
+        shown = {**names, "fit": None if fit is None else str(fit), "table": table, "half": half}
+        plain = {"asked": {**shown, "step": step}, **to_json(found, known)}
+        write_json(out / "sensitivity.json", plain)
+        if not no_plot:
+            slopes, picture = found.pooled, out / "sensitivity.png"
+            plot_sensitivity(labels(found), slopes.slope, slopes.error, picture)
+        if as_json:
+            print_json(plain, stdout)
+        else:
+            stdout.write(to_text(found, known) + "\n")

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from physim.calibrate.evaluate import NO_PIG, Block, Evaluator, Trial
+from physim.calibrate.parameters import setup
+from physim.calibrate.sample import simulate
+from physim.names import Pose
+from physim.roll import Setup
+
+CANDIDATES = [{"restitution": 0.5}, {"com_up_mm": 0.3, "friction": 0.3}]
+BLOCK = Block(seed=9, first=20, rolls=8)
+
+
+@pytest.fixture(scope="module")
+def base() -> Setup:
+    return Setup.named()
+
+
+@pytest.fixture(scope="module")
+def alone(base: Setup) -> list[Trial]:
+    with Evaluator(base, 1) as evaluator:
+        return evaluator.roll(CANDIDATES, BLOCK)
+
+
+def test_each_candidate_makes_the_rolls_of_its_setup(base: Setup, alone: list[Trial]) -> None:
+    for values, trial in zip(CANDIDATES, alone, strict=True):
+        assert trial.sample == simulate(setup(base, values), 9, 20, 8)
+
+
+def test_the_rolls_are_the_same_for_more_workers_and_smaller_pieces(
+    base: Setup, alone: list[Trial], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("physim.calibrate.evaluate.PIECE", 3)
+    seen: list[tuple[int, int]] = []
+    with Evaluator(base, 2) as evaluator:
+        trials = evaluator.roll(CANDIDATES, BLOCK, lambda done, total: seen.append((done, total)))
+    assert trials == alone
+    assert seen[0] == (0, 16) and seen[-1] == (16, 16)
+
+
+def test_what_is_no_pig_is_not_rolled(base: Setup) -> None:
+    """A centre of mass outside the hull, one too low for a snouter, and a pig."""
+    candidates = [{"com_up_mm": 90.0}, {"com_up_mm": -4.0}, {"friction": 0.4}]
+    with Evaluator(base, 1) as evaluator:
+        trials = evaluator.roll(candidates, replace(BLOCK, rolls=2))
+        screened = evaluator.screen(candidates)
+    assert "outside" in trials[0].problem and trials[0].severity == NO_PIG
+    assert "cannot lie as" in trials[1].problem and trials[1].severity < NO_PIG
+    assert trials[2].problem == "" and trials[2].sample.rolls == 2
+    assert [trial.sample.rolls for trial in trials[:2]] == [0, 0]
+    assert isinstance(screened[0], str) and not isinstance(screened[1], str)
+    assert Pose.SNOUTER in screened[1].missing

@@ -1,0 +1,83 @@
+"""`physim validate` and `physim sensitivity` on a few rolls of real physics."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from physim.cli.main import main
+from tests.cli.test_commands import complaint, json_of
+
+FEW = ("--rolls", 8, "--fewer-rolls", 6, "--workers", 1, "--seed", 9)
+
+
+def test_validate_writes_what_it_prints_and_resumes(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ("validate", *FEW, "--out", tmp_path, "--no-plot", "--json")
+    arguments += ("--only", "settle", "--only", "step", "--only", "poses")
+    first = json_of(capfd, *arguments)
+    assert json.loads((tmp_path / "validation.json").read_text()) == first
+    assert isinstance(first, dict)
+    assert first["samples"]["main"]["rolls"] == 8
+    assert first["samples"]["full_settle"]["rolls"] == 6
+    assert first["checks"][-1]["name"] == "settle.differing_rolls"
+    assert first["checks"][-1]["value"] == 0
+    parts = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.parquet")}
+    assert len(parts) == 3
+    assert json_of(capfd, *arguments) == first
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.parquet")} == parts
+
+
+def test_sensitivity_in_text(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    arguments = ["sensitivity", "--rolls", "8", "--workers", "1", "--out", str(tmp_path)]
+    with pytest.raises(SystemExit) as stop:
+        main([*arguments, "--parameters", "com_up_mm, friction"])
+    assert stop.value.code == 0
+    out, err = capfd.readouterr()
+    assert "com_up_mm (+0.3 mm)" in out and "sample 5 of 5: friction.high" in err
+    plain = json.loads((tmp_path / "sensitivity.json").read_text())
+    assert [one["name"] for one in plain["parameters"]] == ["com_up_mm", "friction"]
+    assert (tmp_path / "sensitivity.png").stat().st_size > 1_000
+    samples = {path.parent.name for path in (tmp_path / "rolls").glob("*/manifest.json")}
+    sides = {f"{name}.{side}" for name in ("com_up_mm", "friction") for side in ("low", "high")}
+    assert samples == {"base", *sides}
+
+
+def test_a_missing_plotting_library_is_told_before_anything_is_rolled(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        "physim.calibrate.plot.find_spec",
+        lambda name: None if name == "matplotlib" else find_spec(name),
+    )
+    for command in ("validate", "sensitivity"):
+        line = complaint(capfd, command, "--out", tmp_path)
+        assert "Matplotlib is not installed" in line and "--no-plot" in line
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("validate",), "--out"),
+        (("validate", "--only", "luck"), "luck"),
+        (("validate", "--toss", "hand"), "127 and 203 mm"),
+        (("validate", "--table", "kern2006"), "single pigs"),
+        (("validate", "--fit", "nowhere.yaml"), "nowhere.yaml"),
+        (("sensitivity", "--parameters", "com_upp_mm"), "did you mean `com_up_mm`"),
+        (("sensitivity", "--step", "0"), "--step"),
+        (("sensitivity", "--toss", "drop"), "127 and 203 mm"),
+    ],
+)
+def test_bad_input_is_one_message(
+    arguments: tuple[str, ...], told: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    more = () if told == "--out" else ("--out", tmp_path / "new")
+    assert told in complaint(capfd, *arguments, *more)
+    assert not (tmp_path / "new").exists()

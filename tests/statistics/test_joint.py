@@ -1,0 +1,119 @@
+"""Counts by both pigs' poses, against `Counts` and against the published table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, multinomial
+
+from physim.statistics.compare import g_test, homogeneity
+from physim.statistics.counts import Counts
+from physim.statistics.joint import Joint, real_by_height, total
+from physim.statistics.likelihood import log_likelihood_ratio, smoothed
+from physim.statistics.pairs import NAMED_POSES, PAIR_CELLS
+from physim.statistics.tables import load_table
+from physim.values import Outcome, Pose, Status
+
+
+def drawn_columns(n: int, seed: int) -> dict[str, list[str] | list[bool]]:
+    rng = np.random.default_rng(seed)
+    outcomes = [rng.choice([o.value for o in Outcome]) for _ in range(n)]
+    return {
+        "status": [
+            o if o in ("off_table", "unsettled") else rng.choice([s.value for s in Status])
+            for o in outcomes
+        ],
+        "outcome": outcomes,
+        "touching": [o in ("oinker", "piggyback") for o in outcomes],
+        "black_pose": [rng.choice([p.value for p in Pose]) for _ in range(n)],
+        "pink_pose": [rng.choice([p.value for p in Pose]) for _ in range(n)],
+    }
+
+
+def test_it_counts_what_counts_counts() -> None:
+    columns = drawn_columns(2_000, 1)
+    joint = Joint.from_columns(**columns)
+    nothing = [None] * 2_000
+    counts = Counts.from_columns(**columns, score=nothing, black_rest=nothing, pink_rest=nothing)
+    assert joint.rolls == counts.rolls
+    assert joint.pigs.tolist() == [counts.poses[pose] for pose in NAMED_POSES]
+    assert joint.other == counts.poses[Pose.OTHER]
+    assert joint.touching == counts.touching
+    assert (joint.piggyback, joint.ambiguous, joint.off_table, joint.unsettled) == tuple(
+        counts.outcomes[o]
+        for o in (Outcome.PIGGYBACK, Outcome.AMBIGUOUS, Outcome.OFF_TABLE, Outcome.UNSETTLED)
+    )
+    named = {f"{a.value}+{b.value}": n for (a, b), n in counts.pairs.items()}
+    assert joint.pairs.tolist() == [named.get(cell, counts.touching) for cell in PAIR_CELLS]
+
+
+def test_parts_add_up() -> None:
+    columns = drawn_columns(500, 2)
+    halves = [
+        Joint.from_columns(**{name: column[part] for name, column in columns.items()})
+        for part in (slice(0, 123), slice(123, None))
+    ]
+    both, whole = halves[0] + halves[1], Joint.from_columns(**columns)
+    assert (both.poses == whole.poses).all()
+    assert (both.rolls, both.touching, both.ambiguous) == (500, whole.touching, whole.ambiguous)
+
+
+def test_the_real_rolls_by_height_and_pig() -> None:
+    joints = real_by_height(load_table("kern2006_pairs").rows)
+    assert [round(1e3 * height_m) for height_m in joints] == [127, 203]
+    assert [(joint.rolls, joint.touching) for joint in joints.values()] == [(3000, 11), (3000, 12)]
+    assert total(joints).pigs.tolist() == [3607, 4180, 1057, 2674, 363, 73]
+    table = load_table("kern2006_pairs")
+    assert total(joints).pairs.tolist() == list(table.counts.values())
+    # Counted here from the file: black razorbacks from 5 inches.
+    razorbacks = sum(
+        row.rolls for row in table.rows if row.height_in == 5 and row.black is Pose.RAZORBACK
+    )
+    at = NAMED_POSES.index(Pose.RAZORBACK)
+    assert joints[0.127].pig("black")[at] == razorbacks
+    assert (joints[0.127].pig("black") + joints[0.127].pig("pink") == joints[0.127].pigs).all()
+
+
+def test_two_samples_are_the_g_test_and_ten_have_its_error_rate() -> None:
+    one, two = [300, 340, 90], [310, 300, 120]
+    assert homogeneity([one, two]) == g_test(one, two)
+    rng = np.random.default_rng(3)
+    chances = [0.5, 0.3, 0.19, 0.01]
+    rejected = {False: 0, True: 0}
+    for _ in range(100):
+        table = rng.multinomial(60, chances, size=4).tolist()
+        for drawn in rejected:
+            test = homogeneity(table, rng=rng if drawn else None, draws=99)
+            rejected[drawn] += test.p <= 0.05
+    # The drawn p is right in small samples; fails a right test with probability 1e-4.
+    assert binomtest(rejected[True], 100, 0.05).pvalue > 1e-4
+
+
+def test_the_likelihood_ratio_by_hand_and_its_p_values() -> None:
+    counts = [[7, 3], [4, 6]]
+    one, two = [[0.6, 0.4], [0.5, 0.5]], [[0.55, 0.45], [0.55, 0.45]]
+    found = log_likelihood_ratio(counts, one, two, np.random.default_rng(4), draws=20_000)
+    by_hand = sum(
+        multinomial.logpmf(n, 10, p) - multinomial.logpmf(n, 10, q)
+        for n, p, q in zip(counts, one, two, strict=True)
+    )
+    assert found.value == pytest.approx(by_hand)
+    low = high = mean = 0.0  # all 121 tables, one by one
+    for a in range(11):
+        for b in range(11):
+            tables = [[a, 10 - a], [b, 10 - b]]
+            logs = [
+                sum(multinomial.logpmf(n, 10, p) for n, p in zip(tables, chances, strict=True))
+                for chances in (one, two)
+            ]
+            ratio = logs[0] - logs[1]
+            mean += float(np.exp(logs[0]) * ratio)
+            low += float(np.exp(logs[0])) * (ratio <= by_hand + 1e-9)
+            high += float(np.exp(logs[1])) * (ratio >= by_hand - 1e-9)
+    assert found.if_prediction == pytest.approx(mean)
+    assert found.p_prediction == pytest.approx(low, abs=0.015)  # four standard errors
+    assert found.p_other == pytest.approx(high, abs=0.015)
+
+
+def test_smoothing_leaves_no_zero() -> None:
+    assert smoothed([0, 9]).tolist() == [0.5 / 10, 9.5 / 10]
