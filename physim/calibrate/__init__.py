@@ -1,0 +1,1 @@
+"""Makes the pigs agree with real ones: parameters, rolls, deviance, next parameters."""
