@@ -91,7 +91,7 @@ def optimum(
     for height, row, counts in zip(heights, p, real, strict=True):
         g = surface.gradient(x, float(height))
         information = information + counts.sum() * (g.T / row) @ g
-    covariance = np.linalg.inv(information)
+    covariance = np.asarray(np.linalg.inv(information), dtype=np.float64)
     return Optimum(
         x,
         covariance,
