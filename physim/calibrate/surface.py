@@ -1,0 +1,161 @@
+"""How pose frequencies depend on parameters: a smooth surface through many simulated samples.
+
+A candidate's frequencies cost thousands of rolls, since chance blurs them. Near the optimum they
+change smoothly with the parameters, so all candidates together say more than each alone: the
+log-odds of the poses are taken as quadratic in the parameters,
+
+    log p_k / p_0 = f(x, h) . B_k,   f = (1, x, x_i x_j (i <= j), h, h x),
+
+with h = -1/2 and +1/2 at the lower and the higher release, and B is fitted to all counts at once
+by maximum likelihood with a weak ridge on all but the constants. It is an assumption that a
+quadratic is enough in the region that was sampled: `misfit` says how much more the samples
+scatter about the surface than chance allows (1 if it holds).
+
+References:
+    Myers, Montgomery and Anderson-Cook, "Response Surface Methodology", Wiley 2016.
+    Agresti, "Categorical Data Analysis", Wiley 2013, chapter 8 (baseline-category logits).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from physim.values import FloatArray
+
+Counts = NDArray[np.int64]
+_STEPS = 100  # of Newton's method, at most
+_SMALL = 1e-9  # a relative gain of the log likelihood at which it ends
+
+
+def features(x: FloatArray, height: FloatArray) -> FloatArray:
+    """(n, q) what the log-odds are linear in.
+
+    Args:
+        x: (n, d) parameters, centred and scaled to the region's half-width.
+        height: (n,) -1/2 for the lower release, 1/2 for the higher, 0 for both alike.
+    """
+    first, second = np.triu_indices(x.shape[1])
+    h = height[:, None]
+    return np.concatenate([np.ones((len(x), 1)), x, x[:, first] * x[:, second], h, h * x], axis=1)
+
+
+def feature_gradients(x: FloatArray, height: float) -> FloatArray:
+    """(q, d) derivatives of the features of one point (d,)."""
+    d = len(x)
+    first, second = np.triu_indices(d)
+    pairs = np.zeros((len(first), d))
+    rows = np.arange(len(first))
+    np.add.at(pairs, (rows, first), x[second])
+    np.add.at(pairs, (rows, second), x[first])
+    return np.concatenate(
+        [np.zeros((1, d)), np.eye(d), pairs, np.zeros((1, d)), height * np.eye(d)]
+    )
+
+
+@dataclass(frozen=True)
+class Surface:
+    """A fitted surface.
+
+    Attributes:
+        coefficients: (q, k - 1) B; the log-odds of cells 1 to k - 1 against cell 0.
+        covariance: (q (k - 1), q (k - 1)) of the coefficients, cell by cell, from the simulated
+            counts' information, times `misfit` where that is above 1.
+        misfit: Pearson chi-square of the samples about the surface over its degrees of freedom.
+        pigs: simulated, in all samples.
+    """
+
+    coefficients: FloatArray
+    covariance: FloatArray
+    misfit: float
+    pigs: int
+
+    def probabilities(self, x: FloatArray, height: FloatArray) -> FloatArray:
+        """(n, k) frequencies at (n, d) points."""
+        return _softmax(features(x, height) @ self.coefficients)
+
+    def gradient(self, x: FloatArray, height: float) -> FloatArray:
+        """(k, d) derivatives of the frequencies at one point."""
+        p = self.probabilities(x[None], np.array([height]))[0]
+        logits = np.zeros((len(p), len(x)))
+        logits[1:] = (feature_gradients(x, height).T @ self.coefficients).T
+        return np.asarray(p[:, None] * (logits - p @ logits))
+
+    def log_odds_covariance(self, x: FloatArray, height: float) -> FloatArray:
+        """(k - 1, k - 1) of the log-odds at one point (d,): what simulated chance leaves open."""
+        f = features(x[None], np.array([height]))[0]
+        cells = self.coefficients.shape[1]
+        wide = np.kron(np.eye(cells), f)
+        return np.asarray(wide @ self.covariance @ wide.T)
+
+
+def fit_surface(x: FloatArray, height: FloatArray, counts: Counts, ridge: float = 0.01) -> Surface:
+    """The surface through these samples.
+
+    Args:
+        x: (n, d) parameters, centred and scaled to the region's half-width.
+        height: (n,) see `features`.
+        counts: (n, k) pigs in each cell.
+        ridge: on the squares of all coefficients but the constants; 0.01 holds back only what
+            the samples say nothing about.
+
+    Raises:
+        ValueError: a cell that no sample has a pig in.
+    """
+    if (counts.sum(axis=0) == 0).any():
+        raise ValueError("a cell is empty in all samples: there is no surface for it")
+    f = features(x, height)
+    q, cells = f.shape[1], counts.shape[1] - 1
+    totals = counts.sum(axis=1)
+    weight = np.full((q, cells), ridge)
+    weight[0] = 0.0
+    b = np.zeros((q, cells))
+    b[0] = np.log((counts[:, 1:].sum(axis=0)) / counts[:, 0].sum())
+    value = _penalized(f, counts, b, weight)
+    information = np.zeros((q * cells, q * cells))
+    for _ in range(_STEPS):
+        p = _softmax(f @ b)
+        slope = f.T @ (counts[:, 1:] - totals[:, None] * p[:, 1:]) - weight * b
+        information = _information(f, p[:, 1:], totals) + np.diag(weight.T.ravel())
+        step = np.linalg.solve(information, slope.T.ravel()).reshape(cells, q).T
+        length = 1.0
+        while (new := _penalized(f, counts, b + length * step, weight)) < value and length > 1e-6:
+            length *= 0.5
+        gain = new - value
+        if gain > 0:
+            b, value = b + length * step, new
+        if gain <= _SMALL * abs(value):
+            break
+    expected = totals[:, None] * _softmax(f @ b)
+    degrees = counts.size - len(counts) - q * cells
+    misfit = float(((counts - expected) ** 2 / expected).sum() / max(1, degrees))
+    covariance = np.linalg.inv(information) * max(1.0, misfit)
+    return Surface(b, covariance, misfit, int(totals.sum()))
+
+
+def _softmax(logits: FloatArray) -> FloatArray:
+    """(n, k) probabilities from (n, k - 1) log-odds against the first cell."""
+    full = np.concatenate([np.zeros((len(logits), 1)), logits], axis=1)
+    full -= full.max(axis=1, keepdims=True)
+    p = np.exp(full)
+    return np.asarray(p / p.sum(axis=1, keepdims=True))
+
+
+def _penalized(f: FloatArray, counts: Counts, b: FloatArray, weight: FloatArray) -> float:
+    likelihood = (counts * np.log(_softmax(f @ b))).sum()
+    return float(likelihood - 0.5 * (weight * b * b).sum())
+
+
+def _information(f: FloatArray, p: FloatArray, totals: NDArray[np.int64]) -> FloatArray:
+    """Of the coefficients, cell by cell: sums of n (diag p - p p') x f f'."""
+    q, cells = f.shape[1], p.shape[1]
+    blocks = np.zeros((cells, q, cells, q))
+    for a in range(cells):
+        for c in range(a, cells):
+            w = totals * p[:, a] * ((a == c) - p[:, c])
+            block = (f * w[:, None]).T @ f
+            blocks[a, :, c, :] = block
+            blocks[c, :, a, :] = block.T
+    return blocks.reshape(cells * q, cells * q)
