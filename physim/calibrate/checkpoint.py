@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from physim.batch.configuration import differences
 from physim.batch.files import write_whole
 from physim.batch.platforms import these_versions, this_platform
+from physim.calibrate.sample import Sample
 from physim.calibrate.search import Found, Generation
 from physim.errors import DatasetError
 
@@ -37,6 +38,13 @@ class Checkpoint:
     history: list[Generation] = field(default_factory=list)
     final: Json | None = None
     made_with: list[Json] = field(default_factory=list)
+
+    def samples(self) -> Iterator[tuple[tuple[float, ...], Sample]]:
+        """Every candidate that was rolled: its point in the unit cube, and its rolls."""
+        for generation in self.history:
+            for found in generation:
+                if "sample" in found.record:
+                    yield found.point, Sample.from_json(found.record["sample"])
 
     def write(self, folder: Path) -> None:
         """Writes the file; a kill leaves the old one or the new one.

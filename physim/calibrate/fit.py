@@ -169,7 +169,7 @@ def run(
         estimate=estimate,
         distance=problem.objective(sample, values),
         sample=sample,
-        search_rolls=_rolled(search),
+        search_rolls=sum(rolled.rolls for _, rolled in checkpoint.samples()),
         refused=sum(loss >= REFUSED for loss in losses),
         checkpoint=checkpoint,
     )
@@ -202,15 +202,6 @@ def _rounded(space: Space, point: FloatArray) -> dict[str, float]:
         near = round(values[parameter.name], digits)
         values[parameter.name] = min(max(near, parameter.low), parameter.high)
     return values
-
-
-def _rolled(search: Search) -> int:
-    return sum(
-        Sample.from_json(found.record["sample"]).rolls
-        for generation in search.history
-        for found in generation
-        if "sample" in found.record
-    )
 
 
 def _line(problem: Problem, search: Search, number: int) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from physim.arguments import hint, shown_name
 from physim.calibrate.plausible import COM, COM_DIFFERENCE, SHAPE, TOSS, Parameter, registry
-from physim.errors import ConfigError
+from physim.errors import ConfigError, ModelError
 from physim.pigs.library import model_folder
 from physim.pigs.model import model_from_shape
 from physim.pigs.modelfile import ModelFile, read_model_file
@@ -175,7 +175,7 @@ def _pig(model: PigModel, values: Values, side: float) -> PigModel:
         if any(name.startswith(SHAPE) for name in values):
             shape = changed_shape(_shape(file), values)
             changed = replace(
-                model_from_shape(shape, file, model.name),
+                _sculpted(shape, file, model.name),
                 lateral_friction=model.lateral_friction,
                 restitution=model.restitution,
             )
@@ -188,6 +188,14 @@ def _pig(model: PigModel, values: Values, side: float) -> PigModel:
         lateral_friction=own.get("lateral_friction", changed.lateral_friction),
         restitution=own.get("restitution", changed.restitution),
     )
+
+
+def _sculpted(shape: PigShape, file: ModelFile, name: str) -> PigModel:
+    """The model of a shape; what the mesher says of an impossible one becomes a `ModelError`."""
+    try:
+        return model_from_shape(shape, file, name)
+    except (ValueError, IndexError, ArithmeticError, RuntimeError) as error:
+        raise ModelError(f"{name}: the numbers of its shape make no pig together") from error
 
 
 def _shifted(model: PigModel, shift_m: FloatArray) -> PigModel:

@@ -44,6 +44,7 @@ class FitPlan:
         final_rolls: of the estimate, after the search.
         table: of real rolls: a name, or a CSV file.
         half: fits 1 or 2 of two halves of the table; None for all of it.
+        by_pig: compares each pig apart, as is done anyway where the two are to differ.
         model, toss: what the fit sets out from.
     """
 
@@ -56,6 +57,7 @@ class FitPlan:
     final_rolls: int = 20_000
     table: str = TABLE
     half: int | None = None
+    by_pig: bool = False
     model: str = "standard"
     toss: str = "trapdoor"
 
@@ -80,7 +82,7 @@ class FitPlan:
                 f"{target.sample.heights_mm} mm; take a toss with the same heights"
             )
         space = Space.of(self.parameters, known_parameters(base))
-        by_pig = any(name in COM_DIFFERENCE for name in space.names)
+        by_pig = self.by_pig or any(name in COM_DIFFERENCE for name in space.names)
         population = self.population or default_population(len(space.names))
         return Problem(
             objective=Objective(target, space, by_pig),

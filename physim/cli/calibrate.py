@@ -69,6 +69,7 @@ MAX_ROLLS, MAX_WORKERS = 10**8, 1024
     help="Counts of real two-pig rolls by height.",
 )
 @click.option("--half", type=click.Choice(["1", "2"]), help="Fit this half of the real rolls.")
+@click.option("--by-pig", is_flag=True, help="Compare each of the two pigs apart.")
 @click.option(
     "--model", default="standard", show_default=True, metavar="NAME|FOLDER", help="To set out from."
 )

@@ -48,14 +48,14 @@ def test_it_is_the_two_sample_g_of_each_height() -> None:
 
 
 def test_rolls_of_the_same_pig_are_as_far_as_chance_says_however_few() -> None:
-    """The mean of 300 G is the degrees of freedom; error rate 1e-6 (4.9 standard errors).
+    """The mean of 150 G is the degrees of freedom; error rate 1e-6 (4.9 standard errors).
 
     Beside it another pig, which is farther away.
     """
     rng = np.random.default_rng(6)
     other = TRUTH | {"bounce": 0.0}
     for rolls in (300, 6000):
-        g = np.empty((300, 2))
+        g = np.empty((150, 2))
         for i in range(len(g)):
             objective = Objective(Target("", None, drawn(rng, TRUTH, 6000)), SPACE)
             for j, values in enumerate((TRUTH, other)):

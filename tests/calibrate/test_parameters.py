@@ -8,7 +8,7 @@ import pytest
 
 from physim.calibrate.parameters import DEFAULT, Space, known_parameters, setup, values_of
 from physim.calibrate.plausible import SHAPE, TOSS, registry
-from physim.errors import ConfigError
+from physim.errors import ConfigError, ModelError
 from physim.pigs.library import model_folder
 from physim.pigs.model import build_folder
 from physim.pigs.modelfile import read_model_file
@@ -111,6 +111,17 @@ def test_a_toss_is_changed_by_its_name_in_the_file(base: Setup) -> None:
     assert changed == expected and changed.separation_m == pytest.approx(0.09)
     with pytest.raises(ConfigError, match="unknown key `speed_m_s`"):
         setup(base, {"toss.speed_m_s": 1.0})
+
+
+def test_numbers_that_make_no_pig_together_are_told(
+    base: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("QH6154")
+
+    monkeypatch.setattr("physim.calibrate.parameters.model_from_shape", fail)
+    with pytest.raises(ModelError, match="make no pig together"):
+        setup(base, {"shape.scale": 1.0})
 
 
 @pytest.mark.parametrize("name", ["trapdoor", "hand", "drop"])
