@@ -133,7 +133,14 @@ class Simulator:
         Args:
             setup: what fixes the rolls.
             prepared: of the setup's pigs and table, where it is there already.
+
+        Raises:
+            ConfigError: it is of other pigs.
         """
+        if prepared and any(
+            body.model is not pig for body, pig in zip(prepared.bodies, setup.pigs, strict=True)
+        ):
+            raise ConfigError("`prepared` must be made of the pigs of the setup: Prepared.of(...)")
         self.setup = setup
         self._prepared = prepared
         self._world: World | None = None

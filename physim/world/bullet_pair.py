@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from physim.values import RigidState, Table
+from physim.values import Table
 from physim.world.body import Body
 from physim.world.bullet import Client, halvings_for
 from physim.world.bullet_bodies import (
@@ -26,12 +26,11 @@ from physim.world.bullet_bodies import (
     write_parts,
 )
 from physim.world.bullet_client import MARGIN_M, UNITS_PER_M, pybullet
-from physim.world.motion import Motion, PlainStates
+from physim.world.motion import Motion, PlainStates, States
 from physim.world.settings import EngineSettings
 
 RENEW_AFTER = 200  # worlds: Bullet keeps some memory of every shape ever made
 
-States = tuple[RigidState, RigidState]
 _folders: set[str] = set()  # of this process's clients, while they are open
 Motions = tuple[Motion, Motion]
 

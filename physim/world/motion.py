@@ -53,6 +53,7 @@ class PlainState(NamedTuple):
         return self._replace(velocity_m_s=(u, v, w + GRAVITY_M_S2 * time_s))
 
 
+States = tuple[RigidState, RigidState]  # of both pigs
 PlainStates = tuple[PlainState, PlainState]
 
 

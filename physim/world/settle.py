@@ -14,17 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from physim.values import Ended, Rest, RigidState, Status, Toss
+from physim.values import Ended, Rest, Status, Toss
 from physim.world.certain import Certificate
 from physim.world.meeting import room_m, way_m
-from physim.world.motion import PlainState, PlainStates
+from physim.world.motion import PlainState, PlainStates, States
 from physim.world.solo import Solo
 from physim.world.still import RestCriterion, Stillness
 from physim.world.together import Together
 from physim.world.watch import Watch
 from physim.world.world import World
 
-States = tuple[RigidState, RigidState]
 Certificates = tuple[Certificate, Certificate]
 Observer = Callable[[float, States], None]
 

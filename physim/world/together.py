@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 
 from physim.values import Ended, Rest, Status
-from physim.world.bullet_pair import Motions, PairClient, States
+from physim.world.bullet_pair import Motions, PairClient
 from physim.world.certain import Certificate
 from physim.world.meeting import closing_m_s, gap_m, room_m, way_m
-from physim.world.motion import Motion, PlainStates
+from physim.world.motion import Motion, PlainStates, States
 from physim.world.still import RestCriterion, Stillness
 
 TOUCH_M = 1e-4  # pigs this near to each other may lean on each other

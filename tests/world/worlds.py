@@ -11,9 +11,9 @@ from scipy.spatial.transform import Rotation
 
 from physim.values import Rest, RigidState
 from physim.world.body import Body
+from physim.world.motion import States
 from physim.world.world import World
 
-States = tuple[RigidState, RigidState]
 G = 9.81
 UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
 

@@ -1,0 +1,27 @@
+"""What is computed once for many rolls."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from physim.errors import ConfigError
+from physim.prepared import Prepared
+from physim.roll import Setup, Simulator
+from physim.values import PigModel
+
+
+def test_rolls_of_what_was_prepared_are_the_same() -> None:
+    setup = Setup.named()
+    prepared = Prepared.of(setup.pigs, setup.table)
+    with Simulator(setup, prepared) as with_it, Simulator(setup) as without:
+        assert with_it.roll(3, 1).time_s == without.roll(3, 1).time_s
+
+
+def test_what_was_prepared_of_other_pigs_is_refused(box: Callable[..., PigModel]) -> None:
+    setup = Setup.named()
+    cube = box([0.02] * 3)
+    other = replace(setup, black=cube, pink=cube)
+    prepared = Prepared.of(other.pigs, other.table)
+    with pytest.raises(ConfigError, match="made of the pigs of the setup"):
+        Simulator(setup, prepared)
