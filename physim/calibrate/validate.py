@@ -10,6 +10,7 @@ import numpy as np
 
 from physim.calibrate import checks as ask
 from physim.calibrate import validation_samples as samples
+from physim.calibrate.asked import GROUPS
 from physim.calibrate.checks import Check
 from physim.calibrate.datasets import Rolls, Source
 from physim.calibrate.height import height_checks
@@ -18,20 +19,6 @@ from physim.statistics.joint import Joint, total
 from physim.values import PIG_NAMES
 
 BLOCKS = 10
-GROUPS = (
-    "poses",
-    "pairs",
-    "height",
-    "pig",
-    "blocks",
-    "settled",
-    "rare",
-    "step",
-    "solver",
-    "settle",
-    "hand",
-    "surfaces",
-)
 _COMPARED = (
     "status",
     "outcome",

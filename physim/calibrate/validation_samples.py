@@ -15,7 +15,6 @@ from physim.world.scene import surface_names
 from physim.world.scene import table as table_named
 
 MAIN, HALF_STEP, SOLVER, SETTLE, HAND = "main", "half_step", "finer_solver", "full_settle", "hand"
-SEEDS = 20  # that follow the first one are used too
 _TOLERANCE_FACTOR = 0.1
 _NEAR_M = 1.5e-3  # 8 inches are 203.2 mm; the rig's height is known to no more than that
 
@@ -26,7 +25,7 @@ class Request:
 
     Attributes:
         setup: the pigs, the rig and the table.
-        seed: of the main sample; the other ones use the `SEEDS` that follow, so that they are
+        seed: of the main sample; the other ones use the `asked.SEEDS` that follow, so that they are
             independent of it.
         rolls: of the main sample and of the ones that converge to it.
         fewer_rolls: of the other ones.

@@ -8,28 +8,14 @@ from typing import Any
 
 import click
 
+from physim.calibrate.asked import GROUPS, SEEDS
 from physim.cli.fitted import fitted_values, kept_rolls, real_joints, write_json
 from physim.cli.options import fit_options, json_option, whole_number
 from physim.cli.output import clean_stdout, print_json
 from physim.cli.streams import say
 from physim.seeding import MAX_SEED
 
-GROUPS = (  # of `physim.calibrate.validate`, which loads more
-    "poses",
-    "pairs",
-    "height",
-    "pig",
-    "blocks",
-    "settled",
-    "rare",
-    "step",
-    "solver",
-    "settle",
-    "hand",
-    "surfaces",
-)
 MAX_ROLLS = 10**9
-SEEDS = 20  # that follow the given one are used too; of `physim.calibrate.validation_samples`
 
 
 @click.command()

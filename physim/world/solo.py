@@ -60,6 +60,7 @@ class Solo:
         turning_m_s: a bound on the speed of the pig's points about its centre of mass.
         gap_m: in contact, of the lowest corner above the table; negative where it has sunk in.
         energy_m: potential and kinetic, over m g; without what lifts a sunken pig onto the table.
+        energy_on_table_m: with it.
     """
 
     def __init__(self, client: SoloClient) -> None:
@@ -76,7 +77,7 @@ class Solo:
         self.speed_m_s = 0.0
         self.turning_m_s = 0.0
         self.gap_m = 0.0
-        self.energy_m = 0.0
+        self.energy_m = self.energy_on_table_m = 0.0
         self._motion: Motion | None = None
         self._at_s = 0.0  # of the engine's state
         self._began_s = 0.0
@@ -149,14 +150,6 @@ class Solo:
         """A bound on the speed of the pig's fastest point."""
         return self.speed_m_s + self.turning_m_s
 
-    @property
-    def energy_on_table_m(self) -> float:
-        """Potential and kinetic energy over m g, once the pig is lifted onto the table.
-
-        The engine lifts a pig that has sunk in, at no cost to its motion.
-        """
-        return self.energy_m - min(0.0, self.gap_m)
-
     def plain(self) -> PlainState:
         """The state at this look, principal frame."""
         flight = self.flight
@@ -184,7 +177,8 @@ class Solo:
     def _fly(self, flight: Flight, began_s: float, wait_s: float) -> None:
         self.flight, self._began_s = flight, began_s
         self._wait_s, self._lands_s = wait_s, began_s + wait_s
-        self.energy_m, self.gap_m = flight.energy_m, 0.0
+        self.energy_m = self.energy_on_table_m = flight.energy_m
+        self.gap_m = 0.0
         self.turning_m_s = self.body.radius_m * flight.fastest_rad_s
         self._sail()
 
@@ -218,6 +212,7 @@ class Solo:
         self.centre_m, self.velocity_m_s = motion.centre_m, motion.velocity_m_s
         self.speed_m_s, self.turning_m_s = motion.speed_m_s, motion.turning_m_s
         self.gap_m, self.energy_m = motion.gap_m, motion.energy_m
+        self.energy_on_table_m = motion.energy_on_table_m
         if self.gap_m > self._clear_m and self._at_s >= self._stay_s:
             self._take_off(motion, halvings)
 

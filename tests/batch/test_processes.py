@@ -16,7 +16,7 @@ ROOT = Path(processes.__file__).resolve().parents[2]
 SCRIPT = """
 import sys
 import physim
-assert physim.batch(6, seed=1, workers=2).counts == physim.batch(6, seed=1, workers=1).counts
+print(physim.batch(6, seed=1, workers=2).counts == physim.batch(6, seed=1, workers=1).counts)
 """
 
 SPAWNED = """
@@ -31,7 +31,7 @@ counts = physim.batch(6, seed=1, workers=2).counts
 child = os.fork()
 if child == 0:
     os._exit(0 if physim.batch(6, seed=1, workers=2).counts == counts else 1)
-assert os.waitpid(child, 0)[1] == 0
+print(os.waitpid(child, 0)[1])
 """
 
 PRELOADED = """
@@ -85,7 +85,7 @@ def swap():
 threads = [threading.Thread(target=swap) for _ in range(4)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
-assert sys.modules["__main__"] is main and dict(os.environ) == before
+print(sys.modules["__main__"] is main, dict(os.environ) == before)
 """
 
 
@@ -114,7 +114,7 @@ def test_workers_take_no_module_from_the_current_folder(tmp_path: Path) -> None:
     (here / "physim").mkdir(parents=True)
     for name in ("physim/__init__.py", "numba.py", "numpy.py", "socket.py"):
         (here / name).write_text("from pathlib import Path\nPath('taken').write_text(__name__)\n")
-    run(SCRIPT, here)
+    assert run(SCRIPT, here) == "True\n"
     assert not (here / "taken").exists(), (here / "taken").read_text()
 
 
@@ -128,12 +128,12 @@ def test_the_server_loads_the_engine_but_no_threads_and_no_scipy(tmp_path: Path)
 
 def test_a_forked_child_of_the_caller_has_workers_too(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
-    run(FORKED, tmp_path / "here")
+    assert run(FORKED, tmp_path / "here") == "0\n"
 
 
 def test_without_a_server_workers_are_spawned(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
-    run(SPAWNED + SCRIPT, tmp_path / "here")
+    assert run(SPAWNED + SCRIPT, tmp_path / "here") == "True\n"
 
 
 def test_the_environment_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,4 +174,4 @@ def test_workers_leave_no_files(tmp_path: Path) -> None:
 
 def test_two_threads_leave_main_module_and_environment_as_they_were(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
-    run(THREADS, tmp_path / "here")
+    assert run(THREADS, tmp_path / "here") == "True True\n"
