@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from contextlib import ExitStack
@@ -144,8 +145,12 @@ def _leave_with_parent() -> None:
 
 
 def _leave() -> NoReturn:
-    """Ends this process at once."""
-    from physim.world.bullet_pair import remove_files
+    """Ends this process at once, also when asked again meanwhile.
 
-    remove_files()
-    os._exit(1)
+    Nothing is loaded for it: that may be under way already, and to fail in it would be to stay.
+    """
+    try:
+        if (engine := sys.modules.get("physim.world.bullet_pair")) is not None:
+            engine.remove_files()
+    finally:
+        os._exit(1)

@@ -64,9 +64,60 @@ for wait_s in {moments}:
     threading.Timer(wait_s, os.kill, (os.getpid(), signal.{signal})).start()
 FakePlan.modules = ("slow_to_load", "physim.batch.worker")
 try:
-    run_batch(FakePlan(n=10**6, wait_s={wait_s}), workers=2)
+    run_batch(FakePlan(n=10**6, wait_s=0.001), workers=2)
 except KeyboardInterrupt:
     print("interrupted")
+"""
+
+SLOW_PLAN = """
+import os, time
+from pathlib import Path
+from fake_rolls import FakePlan
+class SlowPlan(FakePlan):
+    def open(self):
+        Path(f"rolling-{os.getpid()}").touch()
+        return super().open()
+"""
+
+TWICE = """
+import os, signal, sys, threading, time
+from pathlib import Path
+sys.path[:0] = [sys.argv[1], os.getcwd()]
+from physim.batch import executors
+from physim.batch.run import run_batch
+from slow_plan import SlowPlan
+closing = threading.Event()
+shutdown = executors._Processes.shutdown
+def seen(*arguments, **options):
+    closing.set()
+    shutdown(*arguments, **options)
+executors._Processes.shutdown = seen
+def interrupt():
+    while len([*Path().glob("rolling-*")]) < 2:
+        time.sleep(0.05)
+    os.kill(os.getpid(), signal.SIGINT)
+    closing.wait()
+    time.sleep(0.3)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    run_batch(SlowPlan(n=10**6, wait_s=600.0), workers=2)
+except KeyboardInterrupt:
+    print("interrupted", closing.is_set())
+"""
+
+TERMINATED = """
+import sys, time
+from types import ModuleType
+from physim.batch.worker import start_worker
+start_worker()
+sys.modules["physim.world.bullet_pair"] = ModuleType("half loaded")
+print("ready", file=sys.stderr, flush=True)
+while True:
+    try:
+        time.sleep(600.0)
+    except Exception:
+        pass  # as a task's error is kept, and the next task begun
 """
 
 FOLDERS = """
@@ -89,9 +140,9 @@ print(sys.modules["__main__"] is main, dict(os.environ) == before)
 """
 
 
-def run(code: str, folder: Path, **environment: str) -> str:
+def run(code: str, folder: Path, *arguments: str, **environment: str) -> str:
     done = subprocess.run(
-        [sys.executable, str(script_in(folder.parent, code))],
+        [sys.executable, str(script_in(folder.parent, code)), *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **environment},
         check=False,
@@ -154,16 +205,28 @@ def test_an_interrupt_while_workers_start_is_quiet(
     """A worker that comes after its executor has gone tells of missing locks."""
     (tmp_path / "here").mkdir()
     tests = str(Path(__file__).parent)
-    code = INTERRUPTED.format(tests=tests, moments=moments, signal=signal, wait_s=0.001)
+    code = INTERRUPTED.format(tests=tests, moments=moments, signal=signal)
     assert run(code, tmp_path / "here") == "interrupted\n"
 
 
 def test_a_second_interrupt_ends_workers_that_are_slow_to_end(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
-    code = INTERRUPTED.format(
-        tests=str(Path(__file__).parent), moments=(4.0, 5.0), signal="SIGINT", wait_s=600.0
+    (tmp_path / "here" / "slow_plan.py").write_text(SLOW_PLAN)
+    assert run(TWICE, tmp_path / "here", str(Path(__file__).parent)) == "interrupted True\n"
+
+
+def test_a_worker_that_is_told_to_end_while_it_loads_the_engine_does(tmp_path: Path) -> None:
+    """It loaded what was missing in order to end, and was told a second time meanwhile."""
+    worker = subprocess.Popen(
+        [sys.executable, str(script_in(tmp_path, TERMINATED))],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        text=True,
     )
-    assert run(code, tmp_path / "here") == "interrupted\n"
+    assert worker.stderr is not None and worker.stderr.readline() == "ready\n"
+    worker.terminate()
+    assert worker.wait(30) == 1
+    assert worker.stderr.read() == ""
 
 
 def test_workers_leave_no_files(tmp_path: Path) -> None:
