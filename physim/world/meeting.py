@@ -57,6 +57,19 @@ def way_m(speed_m_s: float, time_s: float, pigs: int = 1) -> float:
     return SPEED_UP * (speed_m_s + pigs * GRAVITY_M_S2 * time_s) * time_s
 
 
+def time_for_s(speed_m_s: float, way: float, pigs: int) -> float:
+    """How long points of that speed, of so many pigs in contact, need at least for a way [m].
+
+    With `pigs` 0, of pigs in flight, whose points do not get faster towards each other.
+    """
+    if pigs == 0:
+        return way / speed_m_s if speed_m_s > 0.0 else math.inf
+    # SPEED_UP (v + a t) t = way, a being the gravity of so many pigs.
+    gravity = pigs * GRAVITY_M_S2
+    root = math.sqrt(speed_m_s**2 + 4.0 * gravity * way / SPEED_UP)
+    return (root - speed_m_s) / (2.0 * gravity)
+
+
 def gap_m(first: Mover, second: Mover, enough_m: float = math.inf) -> float:
     """A lower bound of the gap between two hulls [m], at least half of it or above `enough_m`."""
     here, there = first.centre_m, second.centre_m

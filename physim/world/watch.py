@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from physim.world.meeting import closing_m_s, gap_m, room_m, way_m
+from physim.world.meeting import closing_m_s, gap_m, room_m, time_for_s, way_m
 from physim.world.motion import PlainStates
 from physim.world.solo import Held, Solo
 
@@ -26,15 +26,16 @@ class Near:
         tick: of the look.
         gap_m: between them, at least.
         speed_m_s: at which they approach each other, at most.
-        in_air: whether both fly until the next look. If not, one of them is up to a tick late
-            (`solo`) and may have gone so much farther.
+        pigs: that may be in contact before the next look; 0 where both fly until then. In
+            contact a pig is up to a tick late (`solo`) and may have gone so much farther, and
+            between two looks it may have been faster than at either.
         held: how each pig moves then.
     """
 
     tick: int
     gap_m: float
     speed_m_s: float
-    in_air: bool
+    pigs: int
     held: tuple[Held, Held]
 
     def states(self) -> PlainStates:
@@ -70,16 +71,17 @@ class Watch:
             time_s = ticks * self._tick_s
             if room_m(black, pink) > time_s * math.dist(black.velocity_m_s, pink.velocity_m_s):
                 return ticks
-            speed = closing_m_s(black, pink)
+            speed, pigs = closing_m_s(black, pink), 0
             enough = speed * time_s
         else:
             ticks, time_s = regular, regular * self._tick_s
             moving = [solo for solo, at_rest in zip(self._both, still, strict=True) if not at_rest]
             drift = sum(solo.speed_m_s for solo in moving)
-            if room_m(black, pink) > way_m(drift, time_s, len(moving)):
+            pigs = len(moving)
+            if room_m(black, pink) > way_m(drift, time_s, pigs):
                 return ticks
             speed = drift + sum(solo.turning_m_s for solo in moving)
-            enough = way_m(speed, time_s, len(moving))
+            enough = way_m(speed, time_s, pigs)
         known_at, gap = self._known
         if known_at != tick:
             gap = gap_m(black, pink, enough)
@@ -87,12 +89,10 @@ class Watch:
             return ticks
         if gap <= 0.0:
             return 0
-        flies = in_air > 0
-        if flies:
-            ticks, speed = min(ticks, in_air), closing_m_s(black, pink)
-        if speed * self._tick_s * ticks > gap:
-            ticks = max(1, int(gap / (speed * self._tick_s)))
-        self._near = Near(tick, gap, speed, flies, (black.hold(), pink.hold()))
+        if in_air > 0:
+            ticks, speed, pigs = min(ticks, in_air), closing_m_s(black, pink), 0
+        ticks = max(1, int(min(ticks, time_for_s(speed, gap, pigs) / self._tick_s)))
+        self._near = Near(tick, gap, speed, pigs, (black.hold(), pink.hold()))
         return ticks
 
     def met(self, tick: int) -> Near | None:
@@ -102,7 +102,8 @@ class Watch:
         if near is None:
             return None
         speed = max(near.speed_m_s, closing_m_s(self._black, self._pink))
-        way = speed * (tick - near.tick + (not near.in_air)) * self._tick_s
+        time_s = (tick - near.tick) * self._tick_s
+        way = way_m(speed, time_s + self._tick_s, near.pigs) if near.pigs else speed * time_s
         gap = gap_m(self._black, self._pink)
         if near.gap_m + gap <= way:
             return near  # what was found of this tick did not happen
