@@ -34,17 +34,25 @@ _COUNTED = ("index", "outcome", "black_pose", "pink_pose")
 
 @dataclass(frozen=True)
 class Block:
-    """Rolls that every candidate makes: common random numbers.
+    """Rolls that candidates make.
 
     Attributes:
         seed: of the rolls.
         first: index of the first one.
-        rolls: how many; even, so that both heights come up equally often.
+        rolls: how many a candidate; even, so that both heights come up equally often.
+        apart: whether each candidate makes rolls of its own, one candidate's after the other's;
+            otherwise all make the same ones: common random numbers.
     """
 
     seed: int
     first: int
     rolls: int
+    apart: bool = False
+
+    def of(self, candidate: int) -> range:
+        """Indices of a candidate's rolls."""
+        first = self.first + (candidate * self.rolls if self.apart else 0)
+        return range(first, first + self.rolls)
 
 
 @dataclass(frozen=True)
@@ -124,7 +132,7 @@ class Evaluator:
     def roll(
         self, candidates: Sequence[Values], block: Block, progress: Progress | None = None
     ) -> list[Trial]:
-        """The same rolls of each candidate.
+        """Rolls of each candidate.
 
         Args:
             candidates: values of the parameters.
@@ -142,7 +150,7 @@ class Evaluator:
             elif one.screening.problem:
                 trials[number] = Trial(Sample(), one.screening.problem, one.screening.severity)
             else:
-                pieces += _pieces(number, _kit(one.content, block.seed), block)
+                pieces += _pieces(number, _kit(one.content, block.seed), block.of(number))
         done, total = 0, sum(len(piece.rolls) for piece in pieces)
         heights = heights_mm(self._base.toss)
         if progress:
@@ -207,10 +215,9 @@ def _kit(content: bytes, seed: int) -> Kit:
     return Kit(hashlib.sha256(content + str(seed).encode()).hexdigest(), seed, content)
 
 
-def _pieces(number: int, kit: Kit, block: Block) -> Iterator[_Piece]:
-    end = block.first + block.rolls
-    for first in range(block.first, end, PIECE):
-        yield _Piece(number, kit, range(first, min(first + PIECE, end)))
+def _pieces(number: int, kit: Kit, rolls: range) -> Iterator[_Piece]:
+    for first in range(rolls.start, rolls.stop, PIECE):
+        yield _Piece(number, kit, range(first, min(first + PIECE, rolls.stop)))
 
 
 def _counts(rows: bytes, heights: tuple[int, ...]) -> Sample:

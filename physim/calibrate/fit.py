@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,11 +16,13 @@ from physim.calibrate.evaluate import Block, Progress, Trial
 from physim.calibrate.objective import Distance, Objective
 from physim.calibrate.parameters import Space, Values
 from physim.calibrate.sample import Sample
-from physim.calibrate.search import Estimate, Schedule, Search
+from physim.calibrate.search import Estimate, Evaluate, Generation, Schedule, Search
+from physim.calibrate.surface_search import Point, SurfaceSearch
 from physim.errors import ConfigError
 from physim.values import FloatArray
 
 Json = dict[str, Any]
+CMA, SURFACE = METHODS = ("cma", "surface")
 Tell = Callable[[str], None]
 
 REFUSED = 1e9  # loss of a candidate that was not rolled, times 1 + its severity
@@ -34,7 +36,22 @@ class Rolls(Protocol):
     def roll(
         self, candidates: Sequence[Values], block: Block, progress: Progress | None = None
     ) -> list[Trial]:
-        """The same rolls of each candidate."""
+        """The block's rolls of each candidate."""
+        ...
+
+
+class Searching(Protocol):
+    """Asks for candidates and is told what they came to, a generation at a time."""
+
+    history: list[Generation]
+
+    def generations(self, count: int, evaluate: Evaluate) -> Iterator[int]:
+        """Goes on until there are so many; gives the number of each new one."""
+        ...
+
+    @property
+    def estimate(self) -> Estimate:
+        """Where it is now."""
         ...
 
 
@@ -71,6 +88,8 @@ class Problem:
         generations: of the search, at most.
         final_rolls: of the estimate, after the search.
         about: what else the result depends on: the setup that candidates change.
+        method: of the search, one of `METHODS`.
+        earlier: samples of other fits, for the surfaces.
     """
 
     objective: Objective
@@ -78,6 +97,8 @@ class Problem:
     generations: int
     final_rolls: int
     about: Mapping[str, Any]
+    method: str = CMA
+    earlier: Sequence[Point] = field(default=(), repr=False)
 
     @property
     def space(self) -> Space:
@@ -88,6 +109,7 @@ class Problem:
         target = self.objective.target
         return {
             **self.about,
+            "method": self.method,
             "parameters": {
                 parameter.name: {
                     key: value
@@ -104,6 +126,13 @@ class Problem:
                 "by_pig": self.objective.by_pig,
             },
         }
+
+    def search(self, start: Values, history: Sequence[Generation]) -> Searching:
+        """The search from these values, after what it has found already."""
+        point = self.space.to_unit(start)
+        if self.method == CMA:
+            return Search(point, self.schedule, history)
+        return SurfaceSearch(point, self.schedule, self.objective, history, self.earlier)
 
 
 def run(
@@ -136,9 +165,7 @@ def run(
     elif tell and checkpoint.history:
         tell(f"{len(checkpoint.history)} generations were there already")
     space, schedule = problem.space, problem.schedule
-    search = Search(
-        space.to_unit(checkpoint.start), schedule, checkpoint.history[: problem.generations]
-    )
+    search = problem.search(checkpoint.start, checkpoint.history[: problem.generations])
     evaluate = partial(_evaluate, problem, rolls, progress)
     for number in search.generations(problem.generations, evaluate):
         checkpoint.history = search.history
@@ -183,7 +210,10 @@ def _evaluate(
     points: Sequence[FloatArray],
 ) -> list[tuple[float, Json]]:
     schedule = problem.schedule
-    block = Block(schedule.seed, schedule.first_in(generation), schedule.rolls_in(generation))
+    first, rolls_each = schedule.first_in(generation), schedule.rolls_in(generation)
+    block = Block(schedule.seed, first, rolls_each)
+    if problem.method == SURFACE:  # a regression has no use for errors that its samples share
+        block = Block(schedule.seed, first * schedule.population, rolls_each, apart=True)
     candidates = [problem.space.from_unit(point) for point in points]
     found: list[tuple[float, Json]] = []
     for values, trial in zip(candidates, rolls.roll(candidates, block, progress), strict=True):
@@ -204,15 +234,17 @@ def _rounded(space: Space, point: FloatArray) -> dict[str, float]:
     return values
 
 
-def _line(problem: Problem, search: Search, number: int) -> str:
+def _line(problem: Problem, search: Searching, number: int) -> str:
     generation = search.history[number]
     g = [found.record["g"] for found in generation if found.loss < REFUSED]
     refused = len(generation) - len(g)
-    spread = np.sqrt(np.diag(search.estimate.covariance)).mean()
+    estimate = search.estimate
+    spread = np.sqrt(np.diag(estimate.covariance)).mean()
     return (
         f"generation {number + 1} of {problem.generations}: {len(g)} candidates x "
         f"{problem.schedule.rolls_in(number):,} rolls"
         + (f", {refused} refused" if refused else "")
         + (f"; G {min(g):.0f} to {max(g):.0f}" if g else "")
         + f"; spread {spread:.3f} of the bounds"
+        + ("; the estimate lies on the border of the region" if estimate.at_border else "")
     )

@@ -51,6 +51,21 @@ class Term:
 
 
 @dataclass(frozen=True)
+class Table:
+    """Counts of one kind at one height.
+
+    Attributes:
+        kind: `poses` of both pigs or of one, or `rolls` by how they ended.
+        height_mm: of release.
+        counts: by cell.
+    """
+
+    kind: str
+    height_mm: int
+    counts: list[int]
+
+
+@dataclass(frozen=True)
 class Distance:
     """Of one sample from the real rolls.
 
@@ -123,22 +138,22 @@ class Objective:
                 f"{_listed(sample)}; take a toss with the same heights"
             )
         terms = tuple(
-            _term(name, one, two)
-            for (name, one), (_, two) in zip(self._tables(sample), self._tables(real), strict=True)
+            _term(one, two) for one, two in zip(self.tables(sample), self.tables(real), strict=True)
         )
         one, two = (_named(counts, None, None) for counts in (sample, real))
         tv = total_variation(one, two) if sum(one) else 1.0
         return Distance(terms, self.space.penalty(values), tv)
 
-    def _tables(self, sample: Sample) -> Iterator[tuple[str, list[int]]]:
+    def tables(self, sample: Sample) -> Iterator[Table]:
+        """The tables of counts that are compared."""
         for height in self.target.sample.heights_mm:
             for pig in PIG_NAMES if self.by_pig else (None,):
-                of_pig = f" of {pig}" if pig else ""
-                yield f"poses{of_pig} at {height} mm", _named(sample, height, pig)
+                kind = f"poses of {pig}" if pig else "poses"
+                yield Table(kind, height, _named(sample, height, pig))
             touching = sample.fate(TOUCHING, height)
             unnamed = sample.fate("unsettled", height) + sample.fate("ambiguous", height)
             on_table = sample.fate(ROLLS, height) - sample.fate("off_table", height)
-            yield f"rolls at {height} mm", [touching, unnamed, on_table - touching - unnamed]
+            yield Table("rolls", height, [touching, unnamed, on_table - touching - unnamed])
 
 
 def _named(sample: Sample, height_mm: int | None, pig: str | None) -> list[int]:
@@ -146,10 +161,11 @@ def _named(sample: Sample, height_mm: int | None, pig: str | None) -> list[int]:
     return [poses[pose] for pose in NAMED_POSES]
 
 
-def _term(name: str, one: list[int], two: list[int]) -> Term:
-    if not sum(one) or not sum(two):
-        return Term(name, _NOTHING, len(one) - 1)
-    test = g_test(one, two)
+def _term(one: Table, two: Table) -> Term:
+    name = f"{one.kind} at {one.height_mm} mm"
+    if not sum(one.counts) or not sum(two.counts):
+        return Term(name, _NOTHING, len(one.counts) - 1)
+    test = g_test(one.counts, two.counts)
     return Term(name, test.g, test.df)
 
 

@@ -1,22 +1,24 @@
-"""The parameters at which a surface of frequencies agrees best with real counts.
+"""The parameters at which surfaces of frequencies agree best with real counts.
 
-Multinomial deviance of the real counts, by height of release, plus a normal prior on the
-parameters. The real counts enter by height with the pigs pooled, as one model rolls both.
+Multinomial deviance of the real counts, a kind of table and a height of release at a time, plus a
+normal prior on the parameters.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from physim.calibrate.surface import Surface
+from physim.calibrate.surface import Surface, features
 from physim.values import FloatArray
 
 Counts = NDArray[np.int64]
 _STARTS = 12  # of the search, the middle of the region among them
+_LEAST = 1e-12  # a frequency; keeps the logarithm finite far from what was sampled
 
 
 @dataclass(frozen=True)
@@ -36,15 +38,36 @@ class Prior:
 
 
 @dataclass(frozen=True)
+class Real:
+    """Real counts of one kind, with the surface that predicts them.
+
+    Attributes:
+        surface: from `fit_surface`.
+        heights: (m,) as `surface.features` has them.
+        counts: (m, k) in the surface's cells.
+    """
+
+    surface: Surface
+    heights: FloatArray
+    counts: Counts
+
+    def probabilities(self, x: FloatArray) -> FloatArray:
+        """(m, k) frequencies at a point (d,)."""
+        points = np.repeat(x[None], len(self.heights), axis=0)
+        return np.maximum(self.surface.probabilities(points, self.heights), _LEAST)
+
+
+@dataclass(frozen=True)
 class Optimum:
-    """Where the surface agrees best.
+    """Where the surfaces agree best.
 
     Attributes:
         x: (d,) the parameters, in the surface's coordinates.
-        covariance: (d, d) from the real counts' information and the prior.
+        covariance: (d, d) from the real counts' information and the prior, and what the chance of
+            the simulated counts adds to it.
         data_share: (d,) per parameter, how much of the prior's variance the data removed, 0 to 1.
         deviance: of the real counts, 2 sum O ln(O / E), without the prior.
-        probabilities: (heights, k) there.
+        probabilities: for each kind (heights, k) there.
         at_bound: whether some parameter lies on the region's border.
     """
 
@@ -52,54 +75,83 @@ class Optimum:
     covariance: FloatArray
     data_share: FloatArray
     deviance: float
-    probabilities: FloatArray
+    probabilities: tuple[FloatArray, ...]
     at_bound: bool
 
 
 def optimum(
-    surface: Surface, heights: FloatArray, real: Counts, prior: Prior, bound: float = 1.0
+    real: Sequence[Real],
+    prior: Prior,
+    low: FloatArray | float = -1.0,
+    high: FloatArray | float = 1.0,
 ) -> Optimum:
-    """The best parameters within |x| <= bound.
+    """The best parameters of a region in which the surfaces may be trusted.
 
     Args:
-        surface: from `fit_surface`.
-        heights: (m,) as `surface.features` has them.
-        real: (m, k) counts in the surface's cells.
+        real: counts and surfaces.
         prior: on x.
-        bound: half-width of the region in which the surface may be trusted.
+        low: (d,) or one for all, of the region.
+        high: likewise.
     """
     d = len(prior.mean)
+    low, high = np.broadcast_to(low, d), np.broadcast_to(high, d)
 
     def objective(x: FloatArray) -> tuple[float, FloatArray]:
         total = prior.penalty(x)
         slope = 2.0 * (x - prior.mean) / prior.sd**2
-        p = surface.probabilities(np.repeat(x[None], len(heights), axis=0), heights)
-        for height, row, counts in zip(heights, p, real, strict=True):
-            total += deviance(counts, row)
-            slope -= 2.0 * (counts / row) @ surface.gradient(x, float(height))
+        for kind in real:
+            for height, row, counts in zip(
+                kind.heights, kind.probabilities(x), kind.counts, strict=True
+            ):
+                total += deviance(counts, row)
+                slope -= 2.0 * (counts / row) @ kind.surface.gradient(x, float(height))
         return total, slope
 
     rng = np.random.default_rng(0)
-    starts = [np.zeros(d), *rng.uniform(-bound, bound, (_STARTS - 1, d))]
+    starts = [(low + high) / 2, *rng.uniform(low, high, (_STARTS - 1, d))]
     found = [
-        minimize(objective, start, jac=True, method="L-BFGS-B", bounds=[(-bound, bound)] * d)
+        minimize(
+            objective,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=np.stack([low, high], axis=1),
+        )
         for start in starts
     ]
     x = np.asarray(min(found, key=lambda one: float(one.fun)).x)
-    p = surface.probabilities(np.repeat(x[None], len(heights), axis=0), heights)
     information = np.diag(1.0 / prior.sd**2)
-    for height, row, counts in zip(heights, p, real, strict=True):
-        g = surface.gradient(x, float(height))
-        information = information + counts.sum() * (g.T / row) @ g
-    covariance = np.asarray(np.linalg.inv(information), dtype=np.float64)
+    noise = np.zeros((d, d))
+    for kind in real:
+        known, doubt = _information(kind, x)
+        information, noise = information + known, noise + doubt
+    inverse = np.linalg.inv(information)
+    covariance: FloatArray = inverse + inverse @ noise @ inverse
     return Optimum(
         x,
         covariance,
         np.asarray(1.0 - np.diag(covariance) / prior.sd**2),
-        sum(deviance(counts, row) for row, counts in zip(p, real, strict=True)),
-        p,
-        bool((np.abs(x) > bound - 1e-6).any()),
+        sum(
+            deviance(counts, row)
+            for kind in real
+            for row, counts in zip(kind.probabilities(x), kind.counts, strict=True)
+        ),
+        tuple(kind.probabilities(x) for kind in real),
+        bool((np.minimum(x - low, high - x) < 1e-6).any()),
     )
+
+
+def _information(kind: Real, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(d, d) Fisher's, of the counts, and the covariance of their score by the surface's doubt."""
+    d, cells = len(x), kind.surface.coefficients.shape[1]
+    information, score = np.zeros((d, d)), np.zeros((d, kind.surface.coefficients.size))
+    for height, p, counts in zip(kind.heights, kind.probabilities(x), kind.counts, strict=True):
+        pigs, g = counts.sum(), kind.surface.gradient(x, float(height))
+        information += pigs * (g.T / p) @ g
+        # The score is g' (counts / p); a change of the log-odds of cell k moves it by n dp_k/dx.
+        f = features(x[None], np.array([height]))
+        score += pigs * np.kron(g[1:].T, f).reshape(d, cells * f.shape[1])
+    return information, score @ kind.surface.covariance @ score.T
 
 
 def deviance(counts: Counts, p: FloatArray) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from physim.batch.configuration import resolve
+from physim.calibrate.earlier import earlier_samples
 from physim.calibrate.evaluate import Evaluator, Progress
-from physim.calibrate.fit import Fit, Problem, Tell, run
+from physim.calibrate.fit import CMA, METHODS, SURFACE, Fit, Problem, Tell, run
 from physim.calibrate.objective import Objective
 from physim.calibrate.parameters import DEFAULT, Space, Values, known_parameters, values_of
 from physim.calibrate.plausible import COM_DIFFERENCE
@@ -20,6 +21,7 @@ from physim.calibrate.result import read_fit, write_fit, write_models, write_tos
 from physim.calibrate.sample import heights_mm
 from physim.calibrate.search import Schedule, Search, default_population, require_optimizer
 from physim.calibrate.start import Screening
+from physim.calibrate.surface_search import surface_population
 from physim.calibrate.target import TABLE, load_target
 from physim.errors import ConfigError
 from physim.roll import Setup
@@ -27,6 +29,7 @@ from physim.values import FloatArray
 
 MODEL, PRIOR, RANDOM, QUASI_STATIC = STARTS = ("model", "prior", "random", "quasi-static")
 _QUASI_STATIC_GENERATIONS = 15
+_GENERATIONS = {CMA: 30, SURFACE: 5}
 _NO_PIG = 1e6  # quasi-static loss of what cannot be rolled
 
 
@@ -37,8 +40,11 @@ class FitPlan:
     Attributes:
         parameters: names of those to fit.
         start: one of `STARTS`, or the path of an earlier fit.
+        method: of the search, one of `METHODS`.
+        samples: folders of earlier fits with the same base and parameters, whose samples the
+            method `surface` is to use too.
         seed: of start, search and rolls.
-        generations: of the search, at most.
+        generations: of the search, at most; None for what suits the method.
         rolls: a candidate in the first generation; later ones roll more.
         population: candidates a generation; None for what suits the parameters.
         final_rolls: of the estimate, after the search.
@@ -50,8 +56,10 @@ class FitPlan:
 
     parameters: Sequence[str] = DEFAULT
     start: str = MODEL
+    method: str = CMA
+    samples: Sequence[Path] = ()
     seed: int = 0
-    generations: int = 30
+    generations: int | None = None
     rolls: int = 400
     population: int | None = None
     final_rolls: int = 20_000
@@ -74,7 +82,8 @@ class FitPlan:
             ConfigError: no optimiser, an unknown name, or a toss from other heights than the
                 real rolls'.
         """
-        require_optimizer()  # before anything takes long
+        if self.method == CMA or self.start == QUASI_STATIC:
+            require_optimizer()  # before anything takes long
         base, target = self.base, load_target(self.table, self.half)
         if set(heights_mm(base.toss)) != set(target.sample.heights_mm):
             raise ConfigError(
@@ -83,14 +92,25 @@ class FitPlan:
             )
         space = Space.of(self.parameters, known_parameters(base))
         by_pig = self.by_pig or any(name in COM_DIFFERENCE for name in space.names)
-        population = self.population or default_population(len(space.names))
-        return Problem(
+        if self.method not in METHODS:
+            raise ConfigError(f"unknown method `{self.method}` (valid: {', '.join(METHODS)})")
+        by_default = default_population if self.method == CMA else surface_population
+        population = self.population or by_default(len(space.names))
+        about = {"base": resolve(self.seed, base.settle, base), "start": self._start_spec()}
+        problem = Problem(
             objective=Objective(target, space, by_pig),
             schedule=Schedule(self.seed, self.rolls, population),
-            generations=self.generations,
+            generations=self.generations or _GENERATIONS[self.method],
             final_rolls=2 * -(-self.final_rolls // 2),
-            about={"base": resolve(self.seed, base.settle, base), "start": self._start_spec()},
+            about=about,
+            method=self.method,
         )
+        if not self.samples:
+            return problem
+        if self.method != SURFACE:
+            raise ConfigError(f"samples of earlier fits are of use to the method `{SURFACE}` alone")
+        points, digests = earlier_samples(self.samples, problem)
+        return replace(problem, earlier=points, about={**about, "samples": digests})
 
     def values_at_start(
         self, screen: Callable[[Sequence[Values]], list[Screening | str]]

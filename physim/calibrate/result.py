@@ -35,6 +35,7 @@ def summary(fit: Fit, problem: Problem) -> Json:
     sds = np.sqrt(np.diag(fit.estimate.covariance))
     scale = np.where(sds > 0, sds, 1.0)
     correlation = fit.estimate.covariance / np.outer(scale, scale)
+    spread = "posterior" if fit.estimate.posterior else "search"
     parameters: Json = {}
     for parameter, point, sd, span in zip(
         problem.space.parameters, fit.estimate.mean, sds, problem.space.span, strict=True
@@ -42,7 +43,7 @@ def summary(fit: Fit, problem: Problem) -> Json:
         parameters[parameter.name] = {
             "value": fit.values[parameter.name],
             "unit": parameter.unit,
-            "search_sd": float(f"{sd * span:.3g}"),
+            f"{spread}_sd": float(f"{sd * span:.3g}"),
             "start": float(fit.checkpoint.start[parameter.name]),
             **{
                 key: value
@@ -53,8 +54,9 @@ def summary(fit: Fit, problem: Problem) -> Json:
         }
     schedule, target = problem.schedule, problem.objective.target
     return {
+        "method": problem.method,
         "parameters": parameters,
-        "search_correlation": np.round(correlation, 3).tolist(),
+        f"{spread}_correlation": np.round(correlation, 3).tolist(),
         "target": {
             "table": target.name,
             "half": target.half,

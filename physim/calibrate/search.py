@@ -91,12 +91,17 @@ class Estimate:
             tells how far the search has narrowed down, not how well the data fix the parameters.
         generations: that were made.
         stopped: whether the search has nothing left to narrow down.
+        posterior: whether the covariance, other than said above, is what the real rolls and the
+            prior leave open.
+        at_border: whether the estimate lies on the border of the region that was sampled last.
     """
 
     mean: FloatArray
     covariance: FloatArray
     generations: int
     stopped: bool
+    posterior: bool = False
+    at_border: bool = False
 
 
 def default_population(parameters: int) -> int:

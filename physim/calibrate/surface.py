@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from physim.values import FloatArray
 
-Counts = NDArray[np.int64]
+Counts = NDArray[np.int64] | FloatArray
 _STEPS = 100  # of Newton's method, at most
 _SMALL = 1e-9  # a relative gain of the log likelihood at which it ends
 
@@ -148,7 +148,7 @@ def _penalized(f: FloatArray, counts: Counts, b: FloatArray, weight: FloatArray)
     return float(likelihood - 0.5 * (weight * b * b).sum())
 
 
-def _information(f: FloatArray, p: FloatArray, totals: NDArray[np.int64]) -> FloatArray:
+def _information(f: FloatArray, p: FloatArray, totals: Counts) -> FloatArray:
     """Of the coefficients, cell by cell: sums of n (diag p - p p') x f f'."""
     q, cells = f.shape[1], p.shape[1]
     blocks = np.zeros((cells, q, cells, q))

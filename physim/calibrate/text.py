@@ -25,7 +25,8 @@ def list_text(parameters: Mapping[str, Parameter]) -> str:
 def fit_text(fit: Fit, problem: Problem, out: Path) -> str:
     """The fitted values and the frequencies beside the real ones."""
     sds = np.sqrt(np.diag(fit.estimate.covariance)) * problem.space.span
-    lines = [f"{'parameter':31}{'unit':>6}{'value':>10}{'start':>10}{'search sd':>11}"]
+    spread = "sd" if fit.estimate.posterior else "search sd"
+    lines = [f"{'parameter':31}{'unit':>6}{'value':>10}{'start':>10}{spread:>11}"]
     lines += [
         f"{p.name:31}{p.unit:>6}{fit.values[p.name]:>10.4g}"
         f"{fit.checkpoint.start[p.name]:>10.4g}{sd:>11.2g}"

@@ -32,15 +32,27 @@ MAX_ROLLS, MAX_WORKERS = 10**8, 1024
     help="model, prior, random, quasi-static, or the result of an earlier fit.",
 )
 @click.option(
+    "--method",
+    type=click.Choice(["cma", "surface"]),
+    default="cma",
+    show_default=True,
+    help="Of the search: far and rough, or near and sparing.",
+)
+@click.option(
+    "--samples",
+    type=file_path,
+    multiple=True,
+    metavar="DIR",
+    help="An earlier fit whose samples the method surface uses too; may be given again.",
+)
+@click.option(
     "--seed", type=SEED, default=0, show_default=True, metavar="S", help="Fixes the whole fit."
 )
 @click.option(
     "--generations",
     type=whole_number(1, 100_000),
-    default=30,
-    show_default=True,
     metavar="G",
-    help="Of the search, at most. More of them go on with a fit.",
+    help="Of the search, at most (30 with cma, 5 with surface). More of them go on with a fit.",
 )
 @click.option(
     "--rolls",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from physim.calibrate.evaluate import Block, Progress, Trial
-from physim.calibrate.fit import Problem
+from physim.calibrate.fit import CMA, Problem
 from physim.calibrate.objective import Objective
 from physim.calibrate.parameters import Space, Values
 from physim.calibrate.plausible import Parameter
@@ -83,20 +83,27 @@ class MadeUp:
         return [
             Trial(Sample(), problem, 1.0)
             if (problem := self.refuses(values))
-            else Trial(drawn(stream(block.seed, block.first), values, block.rolls))
-            for values in candidates
+            else Trial(drawn(stream(block.seed, block.of(number).start), values, block.rolls))
+            for number, values in enumerate(candidates)
         ]
 
 
 def problem(
-    real: Sample, *, seed: int = 1, generations: int = 12, rolls: int = 400, space: Space = SPACE
+    real: Sample,
+    *,
+    seed: int = 1,
+    generations: int = 12,
+    rolls: int = 400,
+    space: Space = SPACE,
+    method: str = CMA,
 ) -> Problem:
     return Problem(
         objective=Objective(Target("made up", None, real), space),
-        schedule=Schedule(seed, rolls, population=12),
+        schedule=Schedule(seed, rolls, population=12 if method == CMA else 32),
         generations=generations,
         final_rolls=40_000,
-        about={"base": "made up"},
+        about={"base": {"kind": "made up"}},
+        method=method,
     )
 
 

@@ -130,6 +130,23 @@ def test_another_fit_may_start_from_its_result(made: tuple[Path, Any], tmp_path:
     assert told["target"]["half"] == 2 and told["target"]["rolls"] == 3000
 
 
+def test_surfaces_use_the_samples_of_an_earlier_fit(
+    made: tuple[Path, Any], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    out, _ = made
+    arguments = ("--out", tmp_path / "next", *TINY, "--generations", "1", "--workers", "2")
+    told, error = refused(capfd, *arguments, "--samples", out)
+    assert told == "" and "of use to the method `surface` alone" in error
+    arguments = (*arguments, "--method", "surface", "--population", "8", "--json")
+    run = command(*arguments, "--samples", out)
+    assert run.returncode == 0, run.stderr
+    result = json.loads(run.stdout)
+    assert result["method"] == "surface"
+    assert all(entry["posterior_sd"] > 0 for entry in result["parameters"].values())
+    _, error = refused(capfd, *arguments)
+    assert "samples: " in error and "(not there) here" in error
+
+
 def test_another_command_in_the_same_folder_is_refused(
     made: tuple[Path, Any], capfd: pytest.CaptureFixture[str]
 ) -> None:

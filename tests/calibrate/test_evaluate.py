@@ -30,6 +30,14 @@ def test_each_candidate_makes_the_rolls_of_its_setup(base: Setup, alone: list[Tr
         assert trial.sample == simulate(setup(base, values), 9, 20, 8)
 
 
+def test_candidates_may_make_rolls_of_their_own(base: Setup) -> None:
+    with Evaluator(base, 1) as evaluator:
+        trials = evaluator.roll(CANDIDATES, replace(BLOCK, apart=True))
+    firsts = (20, 28)
+    for values, trial, first in zip(CANDIDATES, trials, firsts, strict=True):
+        assert trial.sample == simulate(setup(base, values), 9, first, 8)
+
+
 def test_the_rolls_are_the_same_for_more_workers_and_smaller_pieces(
     base: Setup, alone: list[Trial], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -133,7 +133,10 @@ def test_the_final_rolls_are_none_of_the_search(tmp_path: Path) -> None:
     [
         (problem(real_rolls(seed=78), **SHORT), "target.counts.127"),
         (problem(real_rolls(), seed=2, **SHORT), "schedule.seed: 1 there, 2 here"),
-        (replace(problem(real_rolls(), **SHORT), about={"base": "b"}), "base: made up there, b"),
+        (
+            replace(problem(real_rolls(), **SHORT), about={"base": {"kind": "b"}}),
+            "base.kind: made up there, b",
+        ),
         (
             problem(real_rolls(), space=Space(SPACE.parameters[:2]), **SHORT),
             r"parameters.lean.high: 2.0 there, \(not there\) here",

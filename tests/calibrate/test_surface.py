@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from physim.calibrate.optimum import Prior, deviance, optimum
+from physim.calibrate.optimum import Prior, Real, deviance, optimum
 from physim.calibrate.surface import Surface, features, fit_surface
 
 Array = NDArray[np.float64]
@@ -97,10 +97,10 @@ def test_known_parameters_come_back(known: tuple[Array, Surface]) -> None:
         hidden = rng.uniform(-0.6, 0.6, DIMENSIONS)
         p = frequencies(coefficients, np.repeat(hidden[None], 2, axis=0), HEIGHTS)
         real = np.array([rng.multinomial(6000, row) for row in p])
-        best = optimum(surface, HEIGHTS, real, prior)
+        best = optimum([Real(surface, HEIGHTS, real)], prior)
         off = best.x - hidden
         inside += float(off @ np.linalg.inv(best.covariance) @ off) < chi2.ppf(0.95, DIMENSIONS)
-        assert 0.5 * np.abs(best.probabilities - p).sum(axis=1).max() < 0.02
+        assert 0.5 * np.abs(best.probabilities[0] - p).sum(axis=1).max() < 0.02
     assert inside >= 8
 
 
@@ -116,7 +116,7 @@ def test_a_parameter_without_effect_keeps_its_prior() -> None:
     p = frequencies(coefficients, np.zeros((2, DIMENSIONS)), HEIGHTS)
     real = np.array([rng.multinomial(6000, row) for row in p])
     prior = Prior(np.zeros(DIMENSIONS), np.full(DIMENSIONS, 0.5))
-    best = optimum(surface, HEIGHTS, real, prior)
+    best = optimum([Real(surface, HEIGHTS, real)], prior)
     assert best.data_share[0] < 0.2
     assert best.data_share[1:].min() > 0.5
 

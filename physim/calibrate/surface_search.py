@@ -1,0 +1,206 @@
+"""The search by response surfaces: designs of candidates in a region that narrows down.
+
+Each generation is a design of points that fill a region evenly. The frequencies of all samples in
+and about the region are regressed on the parameters (`surface`), and the next region lies about
+the parameters at which the regression agrees best with the real rolls (`optimum`). All samples
+together tell the optimum, so far fewer rolls are needed near it than by comparing candidates with
+each other.
+
+Like `search.Search` it keeps no state but its history.
+
+References:
+    Box and Wilson, "On the experimental attainment of optimum conditions", J. R. Stat. Soc. B 13,
+    1951.
+    Sobol' points, scrambled by Owen's method, as in `scipy.stats.qmc`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from scipy.stats import qmc
+
+from physim.calibrate.objective import Objective, Table
+from physim.calibrate.optimum import Optimum, Prior, Real, optimum
+from physim.calibrate.sample import Sample
+from physim.calibrate.search import Estimate, Evaluate, Found, Generation, Schedule
+from physim.calibrate.surface import fit_surface
+from physim.errors import ConfigError
+from physim.values import FloatArray
+
+REACH = 1.0  # half-width of the first region, in the priors' standard deviations
+_NARROWER = 0.75  # each later one
+_LEAST_REACH = 0.3
+_NEAR = 1.7  # half-widths: how far about a region samples are used
+_RIDGE = 1.0  # a slope changes the log-odds by about 1 a half-width, unless samples say otherwise
+_BARELY = 1e-3  # pigs a sample in a cell that no sample has any in
+
+Point = tuple[FloatArray, Sample]
+
+
+def surface_population(parameters: int) -> int:
+    """Candidates a generation: more than twice what a quadratic has coefficients, or a bit less."""
+    coefficients = (parameters + 1) * (parameters + 2) // 2 + parameters + 1
+    return int(max(32, 2 ** np.ceil(np.log2(1.5 * coefficients))))
+
+
+class SurfaceSearch:
+    """A search from a point of the cube.
+
+    Args:
+        start: (n,) the point.
+        schedule: how it goes; `sigma` is not used.
+        objective: with the real rolls and the parameters.
+        history: what it has found already.
+        earlier: samples of other fits with the same parameters, by their points.
+
+    Raises:
+        ConfigError: the history is of another population.
+    """
+
+    def __init__(
+        self,
+        start: FloatArray,
+        schedule: Schedule,
+        objective: Objective,
+        history: Sequence[Generation] = (),
+        earlier: Sequence[Point] = (),
+    ) -> None:
+        self.history: list[Generation] = []
+        self._schedule, self._objective = schedule, objective
+        self._spread = np.array(
+            [parameter.prior_sd for parameter in objective.space.parameters]
+        ) / np.asarray(objective.space.span)
+        self._points: list[Point] = list(earlier)
+        self._center = np.asarray(start, dtype=float)
+        self._found: Optimum | None = None
+        for generation in history:
+            self._tell(generation)
+
+    def generations(self, count: int, evaluate: Evaluate) -> Iterator[int]:
+        """Goes on until there are so many generations.
+
+        Yields:
+            The number of each new generation, once it is in the history.
+        """
+        while len(self.history) < count:
+            number, points = len(self.history), self._asked()
+            found = evaluate(number, points)
+            self._tell(
+                tuple(
+                    Found(tuple(point.tolist()), loss, record)
+                    for point, (loss, record) in zip(points, found, strict=True)
+                )
+            )
+            yield number
+
+    @property
+    def estimate(self) -> Estimate:
+        """The optimum by all samples, with the covariance that real and simulated chance leave."""
+        found = self._optimum()
+        return Estimate(
+            mean=self._center,
+            covariance=found.covariance * np.outer(self._last_half, self._last_half),
+            generations=len(self.history),
+            stopped=False,
+            posterior=True,
+            at_border=found.at_bound,
+        )
+
+    def _half(self) -> FloatArray:
+        """(n,) half-width of the region of the generation that comes."""
+        reach = max(REACH * _NARROWER ** len(self.history), _LEAST_REACH)
+        return np.asarray(reach * self._spread)
+
+    def _asked(self) -> list[FloatArray]:
+        half = self._half()
+        low = np.clip(self._center - half, 0.0, 1.0 - half)
+        high = np.clip(self._center + half, half, 1.0)
+        seed = np.random.SeedSequence((self._schedule.seed, len(self.history)))
+        sobol = qmc.Sobol(len(half), rng=np.random.default_rng(seed))
+        unit = sobol.random(self._schedule.population)
+        return list(low + unit * (high - low))
+
+    def _tell(self, generation: Generation) -> None:
+        if len(generation) != self._schedule.population:
+            raise ConfigError(
+                f"a generation of {len(generation)} candidates is no part of a search with "
+                f"{self._schedule.population}"
+            )
+        self._last_half = self._half()
+        self.history.append(generation)
+        self._points += [
+            (np.array(found.point), Sample.from_json(found.record["sample"]))
+            for found in generation
+            if "sample" in found.record
+        ]
+        self._found = self._fitted()
+        self._center = np.clip(self._center + self._last_half * self._found.x, 0.0, 1.0)
+
+    def _optimum(self) -> Optimum:
+        if self._found is None:
+            raise RuntimeError("a search has an estimate after its first generation")
+        return self._found
+
+    def _fitted(self) -> Optimum:
+        """The optimum within the region that was sampled last."""
+        half, center = self._last_half, self._center
+        near = [
+            ((point - center) / half, sample)
+            for point, sample in self._points
+            if (np.abs(point - center) <= _NEAR * half + 1e-12).all()
+        ]
+        if len(near) < 2 * len(half):
+            raise ConfigError(
+                f"only {len(near)} candidates of the last region make pigs that can be rolled; "
+                "start elsewhere, or choose other parameters"
+            )
+        space = self._objective.space
+        mean = space.to_unit({p.name: p.prior_mean for p in space.parameters})
+        return optimum(
+            surfaces(near, self._objective),
+            Prior((mean - center) / half, self._spread / half),
+            low=np.maximum(-1.0, -center / half),
+            high=np.minimum(1.0, (1.0 - center) / half),
+        )
+
+
+def surfaces(points: Sequence[Point], objective: Objective) -> list[Real]:
+    """The surfaces through samples, one a kind of table, with the real counts.
+
+    Args:
+        points: (d,) parameters, centred and scaled to the region's half-width, and the rolls there.
+        objective: with the real rolls.
+    """
+    real = list(objective.tables(objective.target.sample))
+    simulated = [list(objective.tables(sample)) for _, sample in points]
+    x = np.array([point for point, _ in points])
+    return [
+        _of_kind(
+            [table for table in real if table.kind == kind],
+            [[table for table in tables if table.kind == kind] for tables in simulated],
+            x,
+        )
+        for kind in dict.fromkeys(table.kind for table in real)
+    ]
+
+
+def _of_kind(real: Sequence[Table], simulated: Sequence[Sequence[Table]], x: FloatArray) -> Real:
+    mm = np.array([table.height_mm for table in real], dtype=float)
+    heights = (mm - mm.mean()) / max(np.ptp(mm), 1.0)
+    counts = np.array([table.counts for tables in simulated for table in tables], dtype=float)
+    target = np.array([table.counts for table in real])
+    there = (counts.sum(axis=0) > 0) | (target.sum(axis=0) > 0)
+    counts, target = counts[:, there], target[:, there]
+    counts[:, counts.sum(axis=0) == 0] = _BARELY
+    first = np.argsort(-counts.sum(axis=0), kind="stable")  # the log-odds are against the first
+    counts, target = counts[:, first], target[:, first]
+    some = counts.sum(axis=1) > 0
+    surface = fit_surface(
+        np.repeat(x, len(real), axis=0)[some],
+        np.tile(heights, len(x))[some],
+        counts[some],
+        ridge=_RIDGE,
+    )
+    return Real(surface, heights, target)
