@@ -95,12 +95,17 @@ class FitPlan:
         if self.method not in METHODS:
             raise ConfigError(f"unknown method `{self.method}` (valid: {', '.join(METHODS)})")
         by_default = default_population if self.method == CMA else surface_population
+        generations = self.generations
+        if generations is None:
+            generations = _GENERATIONS[self.method]
+        if generations == 0 and not self.samples:
+            raise ConfigError("a fit of no generations needs the samples of earlier ones")
         population = self.population or by_default(len(space.names))
         about = {"base": resolve(self.seed, base.settle, base), "start": self._start_spec()}
         problem = Problem(
             objective=Objective(target, space, by_pig),
             schedule=Schedule(self.seed, self.rolls, population),
-            generations=self.generations or _GENERATIONS[self.method],
+            generations=generations,
             final_rolls=2 * -(-self.final_rolls // 2),
             about=about,
             method=self.method,

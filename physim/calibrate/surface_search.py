@@ -53,7 +53,8 @@ class SurfaceSearch:
         schedule: how it goes; `sigma` is not used.
         objective: with the real rolls and the parameters.
         history: what it has found already.
-        earlier: samples of other fits with the same parameters, by their points.
+        earlier: samples of other fits with the same parameters, by their points; the first
+            region lies about the optimum that they tell within one about the start.
 
     Raises:
         ConfigError: the history is of another population.
@@ -75,6 +76,8 @@ class SurfaceSearch:
         self._points: list[Point] = list(earlier)
         self._center = np.asarray(start, dtype=float)
         self._found: Optimum | None = None
+        if earlier:
+            self._move()
         for generation in history:
             self._tell(generation)
 
@@ -128,13 +131,17 @@ class SurfaceSearch:
                 f"a generation of {len(generation)} candidates is no part of a search with "
                 f"{self._schedule.population}"
             )
-        self._last_half = self._half()
-        self.history.append(generation)
         self._points += [
             (np.array(found.point), Sample.from_json(found.record["sample"]))
             for found in generation
             if "sample" in found.record
         ]
+        self._move()
+        self.history.append(generation)
+
+    def _move(self) -> None:
+        """To the optimum within the region that was sampled last."""
+        self._last_half = self._half()
         self._found = self._fitted()
         self._center = np.clip(self._center + self._last_half * self._found.x, 0.0, 1.0)
 
@@ -144,7 +151,6 @@ class SurfaceSearch:
         return self._found
 
     def _fitted(self) -> Optimum:
-        """The optimum within the region that was sampled last."""
         half, center = self._last_half, self._center
         near = [
             ((point - center) / half, sample)

@@ -50,7 +50,7 @@ MAX_ROLLS, MAX_WORKERS = 10**8, 1024
 )
 @click.option(
     "--generations",
-    type=whole_number(1, 100_000),
+    type=whole_number(0, 100_000),
     metavar="G",
     help="Of the search, at most (30 with cma, 5 with surface). More of them go on with a fit.",
 )

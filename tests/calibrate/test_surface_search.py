@@ -94,6 +94,19 @@ def test_samples_of_other_fits_tell_too(tmp_path: Path) -> None:
     assert (sd[1] < 0.8 * sd[0]).all()
 
 
+def test_other_real_rolls_need_no_new_samples(tmp_path: Path) -> None:
+    """A fit of no generations: another table, and the samples that are there already."""
+    fitted(asked(real_rolls(), generations=2), tmp_path / "one")
+    other = dict(TRUTH, lead=0.2)
+    given = asked(real_rolls(other, seed=8), generations=0)
+    earlier, _ = earlier_samples([tmp_path / "one"], given)
+    rolls = MadeUp()
+    result = fitted(replace(given, earlier=earlier), tmp_path / "two", rolls)
+    assert rolls.calls == 1 and result.search_rolls == 0
+    off = np.array([(result.values[name] - other[name]) / 4.0 for name in NAMES])
+    assert off @ np.linalg.inv(result.estimate.covariance) @ off < chi2.ppf(0.999, 3)
+
+
 def test_samples_of_other_pigs_are_refused(tmp_path: Path) -> None:
     fitted(asked(real_rolls(), generations=1), tmp_path / "fit")
     other = replace(asked(real_rolls()), about={"base": {"kind": "another"}})
