@@ -126,7 +126,7 @@ def optimum(
         known, doubt = _information(kind, x)
         information, noise = information + known, noise + doubt
     inverse = np.linalg.inv(information)
-    covariance: FloatArray = inverse + inverse @ noise @ inverse
+    covariance = np.asarray(inverse + inverse @ noise @ inverse, dtype=np.float64)
     return Optimum(
         x,
         covariance,

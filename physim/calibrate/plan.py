@@ -82,8 +82,7 @@ class FitPlan:
             ConfigError: no optimiser, an unknown name, or a toss from other heights than the
                 real rolls'.
         """
-        if self.method == CMA or self.start == QUASI_STATIC:
-            require_optimizer()  # before anything takes long
+        self._check_method()  # before anything takes long
         base, target = self.base, load_target(self.table, self.half)
         if set(heights_mm(base.toss)) != set(target.sample.heights_mm):
             raise ConfigError(
@@ -92,30 +91,22 @@ class FitPlan:
             )
         space = Space.of(self.parameters, known_parameters(base))
         by_pig = self.by_pig or any(name in COM_DIFFERENCE for name in space.names)
-        if self.method not in METHODS:
-            raise ConfigError(f"unknown method `{self.method}` (valid: {', '.join(METHODS)})")
         by_default = default_population if self.method == CMA else surface_population
         generations = self.generations
-        if generations is None:
-            generations = _GENERATIONS[self.method]
-        if generations == 0 and not self.samples:
-            raise ConfigError("a fit of no generations needs the samples of earlier ones")
-        population = self.population or by_default(len(space.names))
-        about = {"base": resolve(self.seed, base.settle, base), "start": self._start_spec()}
         problem = Problem(
             objective=Objective(target, space, by_pig),
-            schedule=Schedule(self.seed, self.rolls, population),
-            generations=generations,
+            schedule=Schedule(
+                self.seed, self.rolls, self.population or by_default(len(space.names))
+            ),
+            generations=_GENERATIONS[self.method] if generations is None else generations,
             final_rolls=2 * -(-self.final_rolls // 2),
-            about=about,
+            about={"base": resolve(self.seed, base.settle, base), "start": self._start_spec()},
             method=self.method,
         )
         if not self.samples:
             return problem
-        if self.method != SURFACE:
-            raise ConfigError(f"samples of earlier fits are of use to the method `{SURFACE}` alone")
         points, digests = earlier_samples(self.samples, problem)
-        return replace(problem, earlier=points, about={**about, "samples": digests})
+        return replace(problem, earlier=points, about={**problem.about, "samples": digests})
 
     def values_at_start(
         self, screen: Callable[[Sequence[Values]], list[Screening | str]]
@@ -164,6 +155,16 @@ class FitPlan:
         write_toss(out, self.base, fit.values)
         write_models(out, self.base, fit.values)
         return fit, problem
+
+    def _check_method(self) -> None:
+        if self.method not in METHODS:
+            raise ConfigError(f"unknown method `{self.method}` (valid: {', '.join(METHODS)})")
+        if self.samples and self.method != SURFACE:
+            raise ConfigError(f"samples of earlier fits are of use to the method `{SURFACE}` alone")
+        if self.generations == 0 and not self.samples:
+            raise ConfigError("a fit of no generations needs the samples of earlier ones")
+        if self.method == CMA or self.start == QUASI_STATIC:
+            require_optimizer()
 
     def _start_spec(self) -> Any:
         return self.start if self.start in STARTS else read_fit(Path(self.start))
