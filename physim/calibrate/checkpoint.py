@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,14 +76,17 @@ class Checkpoint:
 
 
 def read_checkpoint(folder: Path) -> Checkpoint | None:
-    """The checkpoint of a folder, if there is one.
+    """The checkpoint of a folder, if there is one; it may be packed with gzip.
 
     Raises:
         DatasetError: it cannot be read.
     """
-    path = folder / FILE_NAME
+    path, packed = folder / FILE_NAME, folder / f"{FILE_NAME}.gz"
     try:
-        data = json.loads(path.read_bytes())
+        if packed.is_file() and not path.exists():
+            path = packed
+        content = path.read_bytes()
+        data = json.loads(gzip.decompress(content) if path == packed else content)
         if data["format"] != _FORMAT:
             raise ValueError(f"format {data['format']}, this physim reads {_FORMAT}")
         return Checkpoint(
@@ -99,7 +104,7 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
         )
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, EOFError, zlib.error, ValueError, TypeError, KeyError) as error:
         raise DatasetError(
             f"{path}: no usable checkpoint ({error}); choose another folder, or remove the file to "
             "begin anew"

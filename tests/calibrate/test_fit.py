@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from physim.calibrate.checkpoint import FILE_NAME
+from physim.calibrate.checkpoint import FILE_NAME, read_checkpoint
 from physim.calibrate.fit import FINAL_FIRST, REFUSED, Fit, Problem, run
 from physim.calibrate.parameters import Space
 from physim.calibrate.sample import Sample
@@ -156,6 +157,19 @@ def test_a_broken_checkpoint_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / FILE_NAME).write_text(content)
     with pytest.raises(DatasetError, match="no usable checkpoint"):
         fitted(problem(real_rolls(), **SHORT), tmp_path)
+
+
+def test_a_packed_checkpoint_is_read(tmp_path: Path) -> None:
+    fitted(problem(real_rolls(), **SHORT), tmp_path)
+    whole = read_checkpoint(tmp_path)
+    content = (tmp_path / FILE_NAME).read_bytes()
+    (tmp_path / FILE_NAME).unlink()
+    packed = tmp_path / f"{FILE_NAME}.gz"
+    packed.write_bytes(gzip.compress(content))
+    assert read_checkpoint(tmp_path) == whole
+    packed.write_bytes(gzip.compress(content)[:-100])
+    with pytest.raises(DatasetError, match="no usable checkpoint"):
+        read_checkpoint(tmp_path)
 
 
 def test_candidates_that_are_no_pigs_are_left_behind(tmp_path: Path) -> None:
