@@ -24,7 +24,8 @@ def earlier_samples(
 ) -> tuple[tuple[Point, ...], list[str]]:
     """Points and samples of the fits in these folders, and a digest of each fit's samples.
 
-    The real rolls, the seed and the schedule may have been others: samples do not depend on them.
+    The real rolls, the seed, the schedule and the priors may have been others: samples do not
+    depend on them.
 
     Raises:
         ConfigError: no fit there, or one with another base or other parameters.
@@ -53,4 +54,8 @@ def _rolled(configuration: dict[str, Any]) -> dict[str, Any]:
     """What a sample depends on, but for its seed."""
     plain = json.loads(json.dumps(configuration))
     base = {key: value for key, value in plain["base"].items() if key != "seed"}
-    return {"base": base, "parameters": plain["parameters"]}
+    bounds = {
+        name: {key: entry[key] for key in ("low", "high")}
+        for name, entry in plain["parameters"].items()
+    }
+    return {"base": base, "parameters": bounds}
