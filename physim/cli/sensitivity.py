@@ -71,13 +71,13 @@ def sensitivity(
         )
     with clean_stdout() as stdout:
         from physim.calibrate import parameters as registry
-        from physim.calibrate import sensitivity as core
-        from physim.calibrate.datasets import Folder
-        from physim.calibrate.information import information
-        from physim.calibrate.plot import need_plots, plot_sensitivity
-        from physim.calibrate.sensitivity_output import labels, to_json, to_text
-        from physim.calibrate.validation_samples import check_heights
         from physim.roll import Setup
+        from physim.validation import sensitivity as core
+        from physim.validation.datasets import Folder
+        from physim.validation.information import information
+        from physim.validation.plot import need_plots, plot_sensitivity
+        from physim.validation.samples import check_heights
+        from physim.validation.sensitivity_output import labels, to_json, to_text
 
         if not no_plot:
             need_plots()

@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from physim.calibrate.asked import GROUPS, SEEDS
 from physim.cli.fitted import fitted_values, kept_rolls, real_joints, write_json
 from physim.cli.options import fit_options, json_option, whole_number
 from physim.cli.output import clean_stdout, print_json
 from physim.cli.streams import say
 from physim.seeding import MAX_SEED
+from physim.validation.asked import GROUPS, SEEDS
 
 MAX_ROLLS = 10**9
 
@@ -74,13 +74,13 @@ def validate(
     error: the exit code is 0.
     """
     with clean_stdout() as stdout:
-        from physim.calibrate import validate as core
-        from physim.calibrate.datasets import Folder
         from physim.calibrate.parameters import setup
-        from physim.calibrate.plot import need_plots, plot_validation
-        from physim.calibrate.validation_output import to_json, to_text
-        from physim.calibrate.validation_samples import MAIN, Request
         from physim.roll import Setup
+        from physim.validation import validate as core
+        from physim.validation.datasets import Folder
+        from physim.validation.output import to_json, to_text
+        from physim.validation.plot import need_plots, plot_validation
+        from physim.validation.samples import MAIN, Request
 
         if not no_plot:
             need_plots()

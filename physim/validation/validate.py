@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from physim.calibrate import checks as ask
-from physim.calibrate import validation_samples as samples
-from physim.calibrate.asked import GROUPS
-from physim.calibrate.checks import Check
-from physim.calibrate.datasets import Rolls, Source
-from physim.calibrate.height import height_checks
-from physim.calibrate.validation_samples import Request
 from physim.statistics.joint import Joint, total
+from physim.validation import checks as ask
+from physim.validation import samples
+from physim.validation.asked import GROUPS
+from physim.validation.checks import Check
+from physim.validation.datasets import Rolls, Source
+from physim.validation.height import height_checks
+from physim.validation.samples import Request
 from physim.values import PIG_NAMES
 
 BLOCKS = 10

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from physim.calibrate import checks
-from physim.calibrate.checks import Check
-from physim.calibrate.height import height_checks
-from physim.calibrate.validate import settle_checks
 from physim.statistics.joint import Joint, real_by_height, total
 from physim.statistics.tables import load_table
-from tests.calibrate import drawn
+from physim.validation import checks
+from physim.validation.checks import Check
+from physim.validation.height import height_checks
+from physim.validation.validate import settle_checks
+from tests.validation import drawn
 
 REAL = real_by_height(load_table("kern2006_pairs").rows)
 POOLED = total(REAL)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from physim.calibrate.sensitivity import Sensitivity, Slopes
 from physim.statistics.joint import Joint
+from physim.validation.sensitivity import Sensitivity, Slopes
 from physim.values import FloatArray
 
 TOLD, NOT_TOLD, UNRESOLVED = "told", "not told", "unresolved"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from physim.calibrate.datasets import SetupPlan
 from physim.errors import ConfigError
 from physim.roll import FULL, Setup
 from physim.statistics.joint import Joint
 from physim.tosses.library import toss as toss_named
 from physim.tosses.models import TossModel
+from physim.validation.datasets import SetupPlan
 from physim.world.scene import surface_names
 from physim.world.scene import table as table_named
 

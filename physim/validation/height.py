@@ -7,7 +7,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from physim.calibrate.checks import (
+from physim.statistics.joint import Joint
+from physim.statistics.likelihood import LikelihoodRatio, log_likelihood_ratio, smoothed
+from physim.statistics.pairs import POSE_CELLS
+from physim.validation.checks import (
     MOST_TV_HEIGHT,
     Check,
     at_most,
@@ -17,9 +20,6 @@ from physim.calibrate.checks import (
     rng_of,
     tested,
 )
-from physim.statistics.joint import Joint
-from physim.statistics.likelihood import LikelihoodRatio, log_likelihood_ratio, smoothed
-from physim.statistics.pairs import POSE_CELLS
 
 CLEAR = math.log(20.0)  # twenty times as likely: what is usually called strong
 

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from physim import __version__
-from physim.calibrate.checks import mm
-from physim.calibrate.information import Combination, Information
-from physim.calibrate.sensitivity import RESPONSES, Sensitivity, Slopes, Varied
+from physim.validation.checks import mm
+from physim.validation.information import Combination, Information
+from physim.validation.sensitivity import RESPONSES, Sensitivity, Slopes, Varied
 
 Json = dict[str, Any]
 _WIDTH = 32

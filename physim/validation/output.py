@@ -7,15 +7,15 @@ from dataclasses import asdict
 from typing import Any
 
 from physim import __version__
-from physim.calibrate import validation_samples as samples
-from physim.calibrate.checks import LEAST_P, P_AT_LEAST, Check, mm
-from physim.calibrate.datasets import Rolls
-from physim.calibrate.in_force import in_force
-from physim.calibrate.validate import Validation
 from physim.statistics.compare import LEAST_MONTE_CARLO_P, MONTE_CARLO
 from physim.statistics.joint import Joint, total
 from physim.statistics.pairs import PAIR_CELLS, POSE_CELLS
 from physim.statistics.summary import cell
+from physim.validation import samples
+from physim.validation.checks import LEAST_P, P_AT_LEAST, Check, mm
+from physim.validation.datasets import Rolls
+from physim.validation.in_force import in_force
+from physim.validation.validate import Validation
 from physim.values import PIG_NAMES
 
 Json = dict[str, Any]

@@ -15,12 +15,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.calibrate.datasets import Rolls, SetupPlan, Source
 from physim.errors import ConfigError
 from physim.roll import Setup
 from physim.statistics.columns import codes_of, counted_rolls
 from physim.statistics.pairs import NAMED_POSES, POSE_CELLS
 from physim.statistics.pairs import TOUCHING as TOUCHING_CELL
+from physim.validation.datasets import Rolls, SetupPlan, Source
 from physim.values import PIG_NAMES, FloatArray, Outcome, Pose, Status
 
 RESPONSES = (*POSE_CELLS, TOUCHING_CELL)  # six frequencies of pigs, and one of rolls

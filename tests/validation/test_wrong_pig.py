@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import trimesh
 
-from physim.calibrate.datasets import Folder
-from physim.calibrate.validate import validate
-from physim.calibrate.validation_samples import Request
 from physim.roll import Setup
 from physim.statistics.joint import real_by_height
 from physim.statistics.tables import load_table
+from physim.validation.datasets import Folder
+from physim.validation.samples import Request
+from physim.validation.validate import validate
 from physim.values import ConvexPart, PigModel
 
 RADIUS_M, LEG_M, LEG_RADIUS_M = 10e-3, 6e-3, 2e-3

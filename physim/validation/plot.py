@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from physim.calibrate.checks import mm
 from physim.errors import ConfigError
 from physim.statistics.intervals import clopper_pearson
 from physim.statistics.joint import Joint, total
 from physim.statistics.pairs import POSE_CELLS, TOUCHING
+from physim.validation.checks import mm
 from physim.values import FloatArray
 
 if TYPE_CHECKING:

@@ -53,7 +53,7 @@ def test_a_missing_plotting_library_is_told_before_anything_is_rolled(
 ) -> None:
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(
-        "physim.calibrate.plot.find_spec",
+        "physim.validation.plot.find_spec",
         lambda name: None if name == "matplotlib" else find_spec(name),
     )
     for command in ("validate", "sensitivity"):

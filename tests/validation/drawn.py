@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.calibrate.datasets import Rolls, SetupPlan
 from physim.statistics.joint import Joint
+from physim.validation.datasets import Rolls, SetupPlan
 from physim.values import Outcome, Pose, Status
 
 HEIGHTS_M = (0.127, 0.203)

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from physim.calibrate.datasets import Folder
-from physim.calibrate.in_force import in_force
-from physim.calibrate.plot import plot_validation
-from physim.calibrate.validate import GROUPS, Validation, validate
-from physim.calibrate.validation_output import to_json, to_text
-from physim.calibrate.validation_samples import Request, plan
 from physim.cli import validate as command
 from physim.errors import ConfigError, DatasetError
 from physim.poses import classify
 from physim.roll import Setup
 from physim.statistics.joint import real_by_height
 from physim.statistics.tables import load_table
-from tests.calibrate import drawn
-from tests.calibrate.drawn import Drawn
+from physim.validation.datasets import Folder
+from physim.validation.in_force import in_force
+from physim.validation.output import to_json, to_text
+from physim.validation.plot import plot_validation
+from physim.validation.samples import Request, plan
+from physim.validation.validate import GROUPS, Validation, validate
+from tests.validation import drawn
+from tests.validation.drawn import Drawn
 
 REAL = real_by_height(load_table("kern2006_pairs").rows)
 SURFACES = ("surface_wood", "surface_glass", "surface_cloth", "surface_felt")

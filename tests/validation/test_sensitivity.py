@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from physim.calibrate.datasets import Rolls, SetupPlan
-from physim.calibrate.information import NOT_TOLD, TOLD, UNRESOLVED, information
 from physim.calibrate.plausible import Parameter
-from physim.calibrate.plot import plot_sensitivity
-from physim.calibrate.sensitivity import RESPONSES, Sensitivity, Varied, after, sensitivity
-from physim.calibrate.sensitivity_output import labels, to_json, to_text
 from physim.errors import ConfigError
 from physim.roll import Setup
 from physim.statistics.joint import real_by_height
 from physim.statistics.tables import load_table
-from tests.calibrate import drawn
+from physim.validation.datasets import Rolls, SetupPlan
+from physim.validation.information import NOT_TOLD, TOLD, UNRESOLVED, information
+from physim.validation.plot import plot_sensitivity
+from physim.validation.sensitivity import RESPONSES, Sensitivity, Varied, after, sensitivity
+from physim.validation.sensitivity_output import labels, to_json, to_text
+from tests.validation import drawn
 
 REAL = real_by_height(load_table("kern2006_pairs").rows)
 
