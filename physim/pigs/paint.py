@@ -13,6 +13,8 @@ from physim.values import FloatArray
 
 MATERIALS = ("skin", "snout", "dot", "eye")  # the nostrils wear the eyes' colour
 _EYE_RADIUS_MM, _NOSTRIL_RADIUS_MM = 0.75, 0.6
+_FACE_RADII = 2.2  # of the snout: what may be painted as snout
+_NEWTON_STEPS = 5
 _STEP_MM = 1e-3  # for numerical gradients
 
 # Signed distance to a region's border [mm], negative inside: (n, 3) -> (n,).
@@ -46,17 +48,36 @@ def _regions(shape: PigShape) -> list[tuple[str, Region]]:
     head = np.array([shape.head_x_mm, 0.0, shape.head_z_mm])
     face = 0.5 * np.array([shape.head_length_mm, shape.head_width_mm, shape.head_height_mm])
     regions: list[tuple[str, Region]] = [
-        ("snout", lambda p: border - field.snout_lean(shape, p) - p[:, 0]),
+        (
+            "snout",
+            lambda p: np.maximum(
+                border - field.snout_lean(shape, p) - p[:, 0], _from_snout(shape, p)
+            ),
+        ),
         ("dot", lambda p: _flank_disc(shape, p)),
     ]
     for side in (1.0, -1.0):
         eye = head + face * np.array([0.62, 0.58 * side, 0.55])
-        regions.append(("eye", _ball(eye, _EYE_RADIUS_MM)))
+        regions.append(("eye", _ball(_on_surface(shape, eye), _EYE_RADIUS_MM)))
         nostril = np.array([0.0, 0.42 * side * shape.snout_radius_mm, 0.0])
         nostril += np.array([shape.snout_x_mm, 0.0, shape.snout_z_mm + 0.1 * shape.snout_radius_mm])
         nostril[0] -= float(field.snout_lean(shape, nostril[None])[0])
-        regions.append(("eye", _ball(nostril, _NOSTRIL_RADIUS_MM)))
+        regions.append(("eye", _ball(_on_surface(shape, nostril), _NOSTRIL_RADIUS_MM)))
     return regions
+
+
+def _from_snout(shape: PigShape, points: FloatArray) -> FloatArray:
+    """Negative where the face is; the ears reach as far forward, but are farther out."""
+    away = np.hypot(points[:, 1], points[:, 2] - shape.snout_z_mm)
+    return np.asarray(away - _FACE_RADII * shape.snout_radius_mm)
+
+
+def _on_surface(shape: PigShape, point: FloatArray) -> FloatArray:
+    """The point moved straight to the surface, (3,)."""
+    at = point[None]
+    for _ in range(_NEWTON_STEPS):
+        at = at - field.pig(shape, at)[:, None] * _gradient(lambda p: field.pig(shape, p), at)
+    return np.asarray(at[0])
 
 
 def _ball(center: FloatArray, radius: float) -> Region:
