@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from physim.rotations import rotate
-from physim.values import FloatArray, RigidState
-from physim.view.pigs import pig_meshes
-from physim.world.bullet_camera import Camera, ColoredMesh, Image, View
+from physim.values import FloatArray, RigidState, Table
+from physim.view import light
+from physim.view.camera import View
+from physim.view.pigs import Color, PigLook, linear, pig_look, srgb
+from physim.view.raster import IntArray, rasterise
 
-TABLE_COLOR = (0.62, 0.72, 0.62)
-TABLE_REACH = 7.0  # the table top is seen this many times the camera's distance far
+Image = NDArray[np.uint8]
+TABLE_COLORS: dict[str, Color] = {
+    "laminate": (0.66, 0.72, 0.68),
+    "wood": (0.72, 0.56, 0.40),
+    "glass": (0.66, 0.75, 0.80),
+    "cloth": (0.85, 0.82, 0.74),
+    "felt": (0.30, 0.52, 0.36),
+}
+FLOOR_COLOR: Color = (0.36, 0.37, 0.40)
+OVERSAMPLING = 2  # pigs are drawn this many times larger each way, then averaged
+EXPOSURE = 1.55  # light that shows a table in its colour
+HIGHLIGHT, GLOSS = 0.22, 45.0  # of the soft plastic
+FAR = np.full((1, 2), 1e9)  # a place of the table without shade
 X_AXIS = np.array([1.0, 0.0, 0.0])
 BESIDE_SNOUT_DEG = -52.0  # from the snout towards the right flank, where the dot is
 
@@ -36,25 +50,140 @@ class PlacedPig:
     radius_m: float
 
 
-def picture(pigs: Sequence[PlacedPig], width: int, height: int) -> Image:
-    """(height, width, 3) picture of pigs on the table, framed to hold them all."""
-    # The renderer's light belongs to the origin: what is far from it gets false shadows.
-    pigs = _centred(pigs)
-    view = framing(pigs, width / height)
-    with Camera(view) as camera:
-        camera.add([_table_top(view)], RigidState(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])))
-        for pig in pigs:
-            camera.add(pig_meshes(pig.model, pig.name), pig.state)
-        return camera.look(width, height)
+def picture(
+    pigs: Sequence[PlacedPig],
+    width: int,
+    height: int,
+    view: View | None = None,
+    table: Table | None = None,
+    oversampling: int = OVERSAMPLING,
+) -> Image:
+    """(height, width, 3) picture of pigs on the table.
 
-
-def _centred(pigs: Sequence[PlacedPig]) -> list[PlacedPig]:
-    places = np.array([pig.state.position_m for pig in pigs])
-    shift = 0.5 * (places.min(axis=0) + places.max(axis=0)) * [1.0, 1.0, 0.0]
-    return [
-        replace(pig, state=replace(pig.state, position_m=pig.state.position_m - shift))
-        for pig in pigs
+    Args:
+        pigs: what is seen.
+        width, height: [pixels].
+        view: from where; None for one that holds them all.
+        table: None for an endless one.
+        oversampling: 1 is quick and has rough edges.
+    """
+    view = view or framing(pigs, width / height)
+    color = linear(np.array(table_color(table)))
+    looks = [pig_look(pig.model) for pig in pigs]
+    points = np.concatenate(
+        [
+            rotate(p.state.quat_xyzw, k.points_m) + p.state.position_m
+            for p, k in zip(pigs, looks, strict=True)
+        ]
+    )
+    spacing = max(look.spacing_m for look in looks)
+    image = _ground(view, light.Shade.of(points, spacing), color, table, width, height)
+    w, h = width * oversampling, height * oversampling
+    drawn = [
+        _drawn(pig, look, view, color, table, w, h) for pig, look in zip(pigs, looks, strict=True)
     ]
+    nearest = np.zeros(w * h)
+    for pixels, nearness, _ in drawn:
+        nearest[pixels] = np.maximum(nearest[pixels], nearness)
+    for pixels, nearness, colors in drawn:
+        first = nearest[pixels] == nearness
+        row, column = np.divmod(pixels[first], w)
+        _blend(image, row // oversampling, column // oversampling, colors[first], oversampling**2)
+    return np.asarray(np.round(255.0 * image), dtype=np.uint8)
+
+
+def _drawn(
+    pig: PlacedPig,
+    look: PigLook,
+    view: View,
+    table_color: FloatArray,
+    table: Table | None,
+    width: int,
+    height: int,
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Pixels at which a pig is seen, how near it is there, and its colours (k, 3) as written."""
+    quat = pig.state.quat_xyzw
+    vertices = rotate(quat, look.vertices_m) + pig.state.position_m
+    got = rasterise(view.project(vertices, width, height), look.faces, width, height)
+    lit = light.lit(look.sky, quat, vertices[:, 2], look.size_m, table_color)
+    known = np.concatenate([lit, rotate(quat, look.normals), vertices], axis=1)
+    corners = look.faces[got.faces]
+    shown = got.weights[:, 0, None] * known[corners[:, 0]]
+    for k in (1, 2):
+        shown += got.weights[:, k, None] * known[corners[:, k]]
+    albedo = look.colors(pig.name)[look.materials[got.faces]]
+    colors = srgb(albedo * shown[:, :3] + _highlight(shown[:, 3:6], shown[:, 6:], view))
+    if table is None:
+        return got.pixels, got.nearness, colors
+    open_ = ~_under_table(shown[:, 6:], view, table)
+    return got.pixels[open_], got.nearness[open_], colors[open_]
+
+
+def _blend(
+    image: FloatArray, row: IntArray, column: IntArray, colors: FloatArray, samples: int
+) -> None:
+    """Lays samples of a pig over a picture, each one of so many of its pixel.
+
+    They are averaged as they are written down: bright edges would eat into dark ones otherwise.
+    """
+    height, width, _ = image.shape
+    index = row * width + column
+    share = np.bincount(index, minlength=height * width) / samples
+    touched = np.flatnonzero(share)
+    flat = image.reshape(-1, 3)
+    flat[touched] *= 1.0 - share[touched, None]
+    for k in range(3):
+        total = np.bincount(index, colors[:, k], minlength=height * width)
+        flat[touched, k] += total[touched] / samples
+
+
+def table_color(table: Table | None) -> Color:
+    """Of a table's surface."""
+    name = "laminate" if table is None else table.surface.name
+    return TABLE_COLORS.get(name, TABLE_COLORS["laminate"])
+
+
+def _ground(
+    view: View, shade: light.Shade, color: FloatArray, table: Table | None, width: int, height: int
+) -> FloatArray:
+    """(height, width, 3) the table and what is behind it, as written down."""
+    rays = view.rays(width, height).reshape(-1, 3)
+    place = view.place_m
+    on = rays[:, 2] < -1e-6
+    down = rays[on]
+    hits = place[:2] - (place[2] / down[:, 2])[:, None] * down[:, :2]
+    if table is not None:
+        inside = light.within(hits, 0.5 * np.array([table.length_m, table.width_m]))
+        on[on] = inside
+        hits = hits[inside]
+    behind = rays[~on]
+    up = np.clip(0.5 + 1.5 * behind[:, 2] / np.sqrt((behind**2).sum(axis=1)), 0.0, 1.0)
+    image = np.empty((width * height, 3))
+    image[~on] = srgb(linear(np.array(FLOOR_COLOR)) * (0.7 + 0.8 * up)[:, None])
+    image[on] = srgb(color * light.table_light(shade, FAR) / EXPOSURE)
+    near = shade.holds(hits)
+    image[np.flatnonzero(on)[near]] = srgb(color * light.table_light(shade, hits[near]) / EXPOSURE)
+    return image.reshape(height, width, 3)
+
+
+def _highlight(normals: FloatArray, places: FloatArray, view: View) -> FloatArray:
+    """(k, 1) what a glossy skin mirrors of the lamp."""
+    normals = normals / np.sqrt((normals**2).sum(axis=1, keepdims=True))
+    towards = view.place_m - places
+    towards /= np.sqrt((towards**2).sum(axis=1, keepdims=True))
+    half = towards + light.LAMP
+    half /= np.sqrt((half**2).sum(axis=1, keepdims=True))
+    facing = np.clip((normals * half).sum(axis=1, keepdims=True), 0.0, 1.0)
+    return np.asarray(HIGHLIGHT * facing**GLOSS)
+
+
+def _under_table(places: FloatArray, view: View, table: Table) -> NDArray[np.bool_]:
+    """(k,) whether the table's top hides these places from the camera."""
+    camera = view.place_m
+    share = camera[2] / np.maximum(camera[2] - places[:, 2], 1e-9)
+    hits = camera[:2] + share[:, None] * (places[:, :2] - camera[:2])
+    half = 0.5 * np.array([table.length_m, table.width_m])
+    return np.asarray((places[:, 2] < -1e-3) & light.within(hits, half))
 
 
 def framing(pigs: Sequence[PlacedPig], aspect: float) -> View:
@@ -68,23 +197,16 @@ def framing(pigs: Sequence[PlacedPig], aspect: float) -> View:
     else:
         between = places[1] - places[0]
         azimuth_deg = math.degrees(math.atan2(between[1], between[0])) + 90.0
-    field_deg = 30.0
-    half_rad = math.radians(field_deg / 2)
-    distance = 1.05 * radius / math.sin(min(half_rad, math.atan(math.tan(half_rad) * aspect)))
-    return View(middle, distance, azimuth_deg, 30.0, field_deg)
+    return View(middle, 1.05 * distance_m(radius, aspect), azimuth_deg)
+
+
+def distance_m(radius_m: float, aspect: float, field_deg: float = 30.0) -> float:
+    """From where a sphere just fills a picture of this aspect (width over height)."""
+    half = math.radians(field_deg / 2)
+    return radius_m / math.sin(min(half, math.atan(math.tan(half) * aspect)))
 
 
 def heading_deg(quat_xyzw: FloatArray) -> float:
     """The compass direction of the snout in the world [deg]."""
     forward = rotate(quat_xyzw, X_AXIS)
     return math.degrees(math.atan2(float(forward[1]), float(forward[0])))
-
-
-def _table_top(view: View) -> ColoredMesh:
-    corners = (
-        TABLE_REACH
-        * view.distance_m
-        * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], dtype=float)
-    )
-    faces = np.array([[0, 1, 2], [0, 2, 3]])
-    return ColoredMesh(corners, np.tile([0.0, 0.0, 1.0], (4, 1)), faces, TABLE_COLOR)

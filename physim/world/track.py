@@ -11,7 +11,7 @@ import math
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 
-from physim.values import Quat, RigidState
+from physim.values import Quat
 from physim.world.body import Body
 from physim.world.flight import Flight
 from physim.world.motion import PlainState, States
