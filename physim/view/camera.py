@@ -42,11 +42,11 @@ class View:
         right = np.array([-math.sin(azimuth), math.cos(azimuth), 0.0])
         return np.array([right, np.cross(out, right), -out])
 
-    def focal(self, height: int) -> float:
+    def focal(self, height: float) -> float:
         """Focal length in pixels of a picture of this height."""
         return 0.5 * height / math.tan(math.radians(0.5 * self.field_deg))
 
-    def project(self, points_m: FloatArray, width: int, height: int) -> FloatArray:
+    def project(self, points_m: FloatArray, width: float, height: float) -> FloatArray:
         """(n, 3) of points (n, 3): pixels to the right and down, and distance along the view [m].
 
         The middle of the first pixel is (0.5, 0.5).

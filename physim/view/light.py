@@ -130,7 +130,7 @@ class Shade:
         return cls(corner, texel, 1.0 - lamp, 1.0 - sky)
 
     def holds(self, places_m: FloatArray) -> NDArray[np.bool_]:
-        """(n,) whether places (n, 2) of the table are in the square; there is no shade elsewhere."""
+        """(n,) whether places (n, 2) are in the square; elsewhere there is no shade."""
         half = 0.5 * self.side_m
         return within(places_m - (self.corner_m + half), np.array([half, half]))
 

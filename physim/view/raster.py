@@ -41,7 +41,8 @@ def rasterise(places: FloatArray, faces: IntArray, width: int, height: int) -> S
     Args:
         places: (n, 3) of the corners: pixels to the right and down, distance along the view [m].
         faces: (m, 3) indices of corners, counter-clockwise seen from outside.
-        width, height: of the picture [pixels].
+        width: of the picture [pixels].
+        height: [pixels].
     """
     a, b, c = (places[faces[:, k], :2] for k in range(3))
     twice = _cross(b - a, c - a)  # y points down: what faces the camera turns clockwise

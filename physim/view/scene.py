@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +62,8 @@ def picture(
 
     Args:
         pigs: what is seen.
-        width, height: [pixels].
+        width: [pixels].
+        height: [pixels].
         view: from where; None for one that holds them all.
         table: None for an endless one.
         oversampling: 1 is quick and has rough edges.
@@ -186,24 +187,67 @@ def _under_table(places: FloatArray, view: View, table: Table) -> NDArray[np.boo
     return np.asarray((places[:, 2] < -1e-3) & light.within(hits, half))
 
 
-def framing(pigs: Sequence[PlacedPig], aspect: float) -> View:
-    """A view that holds all pigs; of one pig, from its dot's side and a little from the front."""
-    places = np.array([pig.state.position_m for pig in pigs])
-    middle = 0.5 * (places.min(axis=0) + places.max(axis=0))
-    spread = float(np.sqrt(((places - middle) ** 2).sum(axis=1)).max())
-    radius = spread + max(pig.radius_m for pig in pigs)
+def framing(pigs: Sequence[PlacedPig], aspect: float, above: bool = False) -> View:
+    """A view that just holds all pigs, from where most of their dots and snouts is seen.
+
+    Args:
+        pigs: at least one.
+        aspect: width over height of the picture.
+        above: from straight above instead.
+    """
+    points = np.concatenate([_outline(pig) for pig in pigs])
+    azimuth = best_azimuth_deg(pigs)
+    return fitted(View(points.mean(axis=0), 1.0, azimuth, 89.0 if above else 32.0), points, aspect)
+
+
+def best_azimuth_deg(pigs: Sequence[PlacedPig]) -> float:
+    """From which side pigs are told best: none hides another, snouts and dots are in sight."""
+
+    def worth(azimuth_deg: float) -> float:
+        angles = [math.radians(azimuth_deg - _wanted_deg(pig.state.quat_xyzw)) for pig in pigs]
+        total = sum(math.cos(angle) for angle in angles) / len(pigs)
+        if len(pigs) == 2:
+            between = pigs[1].state.position_m - pigs[0].state.position_m
+            line = math.atan2(float(between[1]), float(between[0]))
+            total += 1.2 * abs(math.sin(math.radians(azimuth_deg) - line))
+        return total
+
     if len(pigs) == 1:
-        azimuth_deg = heading_deg(pigs[0].state.quat_xyzw) + BESIDE_SNOUT_DEG
-    else:
-        between = places[1] - places[0]
-        azimuth_deg = math.degrees(math.atan2(between[1], between[0])) + 90.0
-    return View(middle, 1.05 * distance_m(radius, aspect), azimuth_deg)
+        return _wanted_deg(pigs[0].state.quat_xyzw)
+    return max((float(k) for k in range(0, 360, 10)), key=worth)
 
 
-def distance_m(radius_m: float, aspect: float, field_deg: float = 30.0) -> float:
-    """From where a sphere just fills a picture of this aspect (width over height)."""
-    half = math.radians(field_deg / 2)
-    return radius_m / math.sin(min(half, math.atan(math.tan(half) * aspect)))
+def _wanted_deg(quat_xyzw: FloatArray) -> float:
+    """The best side of one pig: a little from the front, where its right flank can be seen."""
+    flank = rotate(quat_xyzw, np.array([0.0, -1.0, 0.0]))
+    if math.hypot(flank[0], flank[1]) < 0.6:  # it lies on a side
+        return heading_deg(quat_xyzw) + BESIDE_SNOUT_DEG
+    turn = math.radians(BESIDE_SNOUT_DEG)
+    way = math.cos(turn) * rotate(quat_xyzw, X_AXIS) - math.sin(turn) * flank
+    return math.degrees(math.atan2(float(way[1]), float(way[0])))
+
+
+def fitted(view: View, points_m: FloatArray, aspect: float, fill: float = 0.86) -> View:
+    """The view moved and brought so near that the points (n, 3) just fill its picture."""
+    width, height = aspect, 1.0
+    size = float(np.ptp(points_m, axis=0).max())
+    view = replace(view, target_m=points_m.mean(axis=0), distance_m=6.0 * size + 1e-3)
+    for _ in range(6):
+        places = view.project(points_m, width, height)
+        low, high = places[:, :2].min(axis=0), places[:, :2].max(axis=0)
+        middle, span = 0.5 * (low + high), high - low
+        metres = view.distance_m / view.focal(1)
+        right, up, _ = view.axes
+        aside = (middle[0] - 0.5 * width) * right + (0.5 * height - middle[1]) * up
+        target = view.target_m + metres * aside
+        share = max(span[0] / (fill * width), span[1] / (fill * height))
+        view = replace(view, target_m=target, distance_m=view.distance_m * float(share))
+    return view
+
+
+def _outline(pig: PlacedPig) -> FloatArray:
+    points = pig_look(pig.model).points_m[::7]
+    return np.asarray(rotate(pig.state.quat_xyzw, points) + pig.state.position_m)
 
 
 def heading_deg(quat_xyzw: FloatArray) -> float:
