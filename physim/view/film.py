@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from PIL import Image as Pillow
+from scipy.ndimage import maximum_filter1d
 
 from physim.values import FloatArray
 from physim.view.camera import View
 from physim.view.caption import captioned
 from physim.view.replay import Replay
 from physim.view.scene import best_azimuth_deg, fitted, picture
+from physim.view.sheet import near, pigs_picture
 
 HOLD_S = 1.2  # of the film, on the pigs at rest
 _LOOK_S = 1 / 60  # between two moments that the camera considers
@@ -47,15 +49,21 @@ class FilmPlan:
 
 
 def frames(replay: Replay, plan: FilmPlan) -> Iterator[Pillow.Image]:
-    """Every frame up to the rest, the last one with its caption; the film is to hold that."""
+    """Every frame up to the rest; the film is to hold the last one, which says what it came to.
+
+    Pigs that lie far apart are shown in a view each there.
+    """
     path = CameraPath(replay, plan.width / plan.height, plan.speed)
     times = plan.times_s(replay.ends_s)
-    for number, time_s in enumerate(times):
-        last = number == len(times) - 1
-        pigs = replay.at_rest() if last else replay.pigs(time_s)
-        image = picture(pigs, plan.width, plan.height, path.at(time_s), replay.table)
-        shown = Pillow.fromarray(image)
-        yield captioned(shown, replay.roll) if last else shown
+    for time_s in times[:-1]:
+        pigs, view = replay.pigs(time_s), path.at(time_s)
+        yield Pillow.fromarray(picture(pigs, plan.width, plan.height, view, replay.table))
+    pigs = replay.at_rest()
+    if near(pigs):
+        last = picture(pigs, plan.width, plan.height, path.at(times[-1]), replay.table)
+    else:
+        last = pigs_picture(pigs, plan.width, plan.height, replay.table)
+    yield captioned(Pillow.fromarray(last), replay.roll)
 
 
 class CameraPath:
@@ -74,18 +82,35 @@ class CameraPath:
         self._times = times
         self._start = start
         way = np.array([[*view.target_m, math.log(view.distance_m)] for view in views])
-        self._way = _calmed(way, max(1, round(_CALM_S * min(1.0, speed) / _LOOK_S)))
+        half = max(1, round(_CALM_S * min(1.0, speed) / _LOOK_S))
+        self._way = _calmed(way, half)
+        # A smooth way may have lost a pig: from farther away it is in sight again.
+        for number, seen in enumerate(corners):
+            self._way[number, 3] += self._missing(number, seen, aspect)
+        self._way[:, 3] = _calmed(maximum_filter1d(self._way[:, 3:], 2 * half + 1, axis=0), half)[
+            :, 0
+        ]
 
     def at(self, time_s: float) -> View:
         """From where the pigs are seen at that simulated time."""
         x, y, z, distance = (np.interp(time_s, self._times, column) for column in self._way.T)
-        return View(
-            np.array([x, y, z]),
-            math.exp(distance),
-            self._start.azimuth_deg,
-            self._start.elevation_deg,
-            self._start.field_deg,
+        return replace(
+            self._start, target_m=np.array([x, y, z]), distance_m=math.exp(float(distance))
         )
+
+    def _missing(self, number: int, seen: FloatArray, aspect: float) -> float:
+        """By how much (logarithm) the camera is too near to hold these points."""
+        way = self._way[number]
+        view = replace(self._start, target_m=way[:3], distance_m=math.exp(way[3]))
+        missing = 0.0
+        while missing < 2.0:
+            places = view.project(seen, aspect, 1.0)
+            aside = np.abs(places[:, :2] - [0.5 * aspect, 0.5]) / [aspect, 1.0]
+            if aside.max() < 0.47 and places[:, 2].min() > 0.0:
+                break
+            missing += 0.03
+            view = replace(view, distance_m=math.exp(way[3] + missing))
+        return missing
 
     @staticmethod
     def _corners(replay: Replay, time_s: float) -> FloatArray:

@@ -24,10 +24,10 @@ TABLE_COLORS: dict[str, Color] = {
     "cloth": (0.85, 0.82, 0.74),
     "felt": (0.30, 0.52, 0.36),
 }
-FLOOR_COLOR: Color = (0.36, 0.37, 0.40)
+FLOOR_COLOR: Color = (0.50, 0.47, 0.46)
 OVERSAMPLING = 2  # pigs are drawn this many times larger each way, then averaged
 EXPOSURE = 1.55  # light that shows a table in its colour
-HIGHLIGHT, GLOSS = 0.22, 45.0  # of the soft plastic
+HIGHLIGHT, GLOSS = 0.16, 70.0  # of the soft plastic
 FAR = np.full((1, 2), 1e9)  # a place of the table without shade
 X_AXIS = np.array([1.0, 0.0, 0.0])
 BESIDE_SNOUT_DEG = -52.0  # from the snout towards the right flank, where the dot is
@@ -197,7 +197,7 @@ def framing(pigs: Sequence[PlacedPig], aspect: float, above: bool = False) -> Vi
     """
     points = np.concatenate([_outline(pig) for pig in pigs])
     azimuth = best_azimuth_deg(pigs)
-    return fitted(View(points.mean(axis=0), 1.0, azimuth, 89.0 if above else 32.0), points, aspect)
+    return fitted(View(points.mean(axis=0), 1.0, azimuth, 89.0 if above else 27.0), points, aspect)
 
 
 def best_azimuth_deg(pigs: Sequence[PlacedPig]) -> float:
