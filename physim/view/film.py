@@ -69,12 +69,14 @@ def frames(replay: Replay, plan: FilmPlan) -> Iterator[Pillow.Image]:
 class CameraPath:
     """A camera that always holds all that is still to come, and so moves in on the rest."""
 
-    def __init__(self, replay: Replay, aspect: float, speed: float = 1.0) -> None:
+    def __init__(
+        self, replay: Replay, aspect: float, speed: float = 1.0, field_deg: float = 30.0
+    ) -> None:
         ends_s = replay.ends_s
         times = np.append(np.arange(0.0, ends_s, _LOOK_S), ends_s)
         corners = [self._corners(replay, float(time_s)) for time_s in times]
         azimuth = best_azimuth_deg(replay.at_rest())
-        start = View(np.zeros(3), 1.0, azimuth, 30.0)
+        start = View(np.zeros(3), 1.0, azimuth, 30.0, field_deg)
         views = [
             fitted(start, np.concatenate(corners[k:]), aspect, fill=0.92)
             for k in range(0, len(times))

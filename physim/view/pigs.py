@@ -16,6 +16,7 @@ from physim.pigs.library import load_all
 from physim.pigs.model import LoadedModel
 from physim.values import BLACK, FloatArray
 from physim.view.light import seen_sky
+from physim.world.bullet_window import ColoredMesh
 
 Color = tuple[float, float, float]  # red, green, blue in [0, 1], sRGB
 
@@ -153,3 +154,18 @@ def _points(vertices: FloatArray, faces: NDArray[np.int64]) -> FloatArray:
     a, b = i[i + j <= steps] / steps, j[i + j <= steps] / steps
     weights = np.stack([a, b, 1.0 - a - b], axis=1)
     return np.einsum("kw,mwx->mkx", weights, corners).reshape(-1, 3)
+
+
+def colored_meshes(model: str, name: str) -> list[ColoredMesh]:
+    """The pig of that name (`black` or `pink`) for the window, a mesh a material, pig frame."""
+    look = pig_look(model)
+    colors = BLACK_COLORS if name == BLACK else PINK_COLORS
+    return [
+        ColoredMesh(
+            look.vertices_m,
+            look.normals,
+            look.faces[look.materials == number],
+            colors.get(material, colors["skin"]),
+        )
+        for number, material in enumerate(look.names)
+    ]

@@ -73,9 +73,10 @@ class Replay:
 class Theatre:
     """Shows rolls of one plan, one after the other. Use it with `with`."""
 
-    def __init__(self, plan: BatchPlan) -> None:
+    def __init__(self, plan: BatchPlan, setup: Setup | None = None) -> None:
+        """Loads what the plan names, or takes a setup in its place."""
         self.plan = plan
-        self._simulator = Simulator(replace(plan.setup(), settle=FULL))
+        self._simulator = Simulator(replace(setup or plan.setup(), settle=FULL))
         self._models = str(plan.black or plan.model), str(plan.pink or plan.model)
 
     def __enter__(self) -> Theatre:

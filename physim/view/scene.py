@@ -187,17 +187,21 @@ def _under_table(places: FloatArray, view: View, table: Table) -> NDArray[np.boo
     return np.asarray((places[:, 2] < -1e-3) & light.within(hits, half))
 
 
-def framing(pigs: Sequence[PlacedPig], aspect: float, above: bool = False) -> View:
+def framing(
+    pigs: Sequence[PlacedPig], aspect: float, above: bool = False, field_deg: float = 30.0
+) -> View:
     """A view that just holds all pigs, from where most of their dots and snouts is seen.
 
     Args:
         pigs: at least one.
         aspect: width over height of the picture.
         above: from straight above instead.
+        field_deg: vertical field of view.
     """
     points = np.concatenate([_outline(pig) for pig in pigs])
     azimuth = best_azimuth_deg(pigs)
-    return fitted(View(points.mean(axis=0), 1.0, azimuth, 89.0 if above else 27.0), points, aspect)
+    elevation = 89.0 if above else 27.0
+    return fitted(View(np.zeros(3), 1.0, azimuth, elevation, field_deg), points, aspect)
 
 
 def best_azimuth_deg(pigs: Sequence[PlacedPig]) -> float:
