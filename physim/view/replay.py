@@ -105,7 +105,7 @@ class RunTheatre(Theatre):
         self.manifest = read_manifest(folder)
         if self.manifest.kind != ROLLS:
             raise DatasetError(f"{folder}: holds counts only, no rolls to look at")
-        plan = BatchPlan(n=self.manifest.n, seed=self.manifest.seed, **self.manifest.names)
+        plan = BatchPlan(n=self.manifest.n, **self.manifest.names)
         self.manifest.check_configuration(plan.configuration(), ROLLS, self._folder)
         super().__init__(plan)
 

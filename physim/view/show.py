@@ -33,7 +33,7 @@ INK: Color = (0.08, 0.07, 0.09)
 FAINT: Color = (0.25, 0.23, 0.27)
 HELP = (
     "r roll again   t same roll   n next   p previous   b bank   space pause   . step   s slow",
-    "m model   o toss   u surface   q quit; sliders act on the next roll",
+    "m model   o toss   u surface   g sliders (they act on the next roll)   q quit",
 )
 
 
@@ -59,6 +59,7 @@ class Show:
         self.time_s = 0.0
         """Simulated time that is shown."""
         self.paused = False
+        self._shows_panel = False
         self.speed = SPEEDS[0]
         self.over = False
         self._path: CameraPath | None = None
@@ -114,6 +115,7 @@ class Show:
             "p": lambda: self._roll(-1, counts=False),
             "t": lambda: self._begin(new=False),
             "b": self._bank,
+            "g": self._panel,
             "m": lambda: self._next("model", list(model_names())),
             "o": lambda: self._next("toss", toss_names()),
             "u": lambda: self._next("surface", surface_names()),
@@ -134,6 +136,10 @@ class Show:
 
     def _slower(self) -> None:
         self.speed = SPEEDS[(SPEEDS.index(self.speed) + 1) % len(SPEEDS)]
+
+    def _panel(self) -> None:
+        self._shows_panel = not self._shows_panel
+        self._stage.panel(self._shows_panel)
 
     def _bank(self) -> None:
         self.session.bank()

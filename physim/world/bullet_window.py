@@ -73,6 +73,7 @@ class Window:
             (pybullet.COV_ENABLE_SEGMENTATION_MARK_PREVIEW, 0),
             (pybullet.COV_ENABLE_DEPTH_BUFFER_PREVIEW, 0),
             (pybullet.COV_ENABLE_RGB_BUFFER_PREVIEW, 0),
+            (pybullet.COV_ENABLE_GUI, 0),
             (pybullet.COV_ENABLE_SHADOWS, 1),
         ):
             pybullet.configureDebugVisualizer(setting, value, physicsClientId=self._id)
@@ -205,6 +206,12 @@ class Window:
     def slider(self, name: str, low: float, high: float, value: float) -> int:
         """A new slider; `low` above `high` makes a button, whose value counts its presses."""
         return int(pybullet.addUserDebugParameter(name, low, high, value, physicsClientId=self._id))
+
+    def panel(self, shown: bool) -> None:
+        """Shows the panel with the sliders, or hides it; the window's own panels go with it."""
+        pybullet.configureDebugVisualizer(
+            pybullet.COV_ENABLE_GUI, int(shown), physicsClientId=self._id
+        )
 
     def remove_sliders(self) -> None:
         """Takes all sliders and buttons away."""
