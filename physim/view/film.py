@@ -69,17 +69,13 @@ def frames(replay: Replay, plan: FilmPlan) -> Iterator[Pillow.Image]:
 class CameraPath:
     """A camera that always holds all that is still to come, and so moves in on the rest."""
 
-    def __init__(
-        self, replay: Replay, aspect: float, speed: float = 1.0, field_deg: float = 30.0
-    ) -> None:
+    def __init__(self, replay: Replay, aspect: float, speed: float = 1.0) -> None:
         ends_s = replay.ends_s
         times = np.append(np.arange(0.0, ends_s, _LOOK_S), ends_s)
-        corners = [self._corners(replay, float(time_s)) for time_s in times]
-        azimuth = best_azimuth_deg(replay.at_rest())
-        start = View(np.zeros(3), 1.0, azimuth, 30.0, field_deg)
+        corners = [_reach_m(replay, float(time_s)) for time_s in times]
+        start = _start(replay, 30.0)
         views = [
-            fitted(start, np.concatenate(corners[k:]), aspect, fill=0.92)
-            for k in range(0, len(times))
+            fitted(start, np.concatenate(corners[k:]), aspect, fill=0.92) for k in range(len(times))
         ]
         self._times = times
         self._start = start
@@ -114,15 +110,27 @@ class CameraPath:
             view = replace(view, distance_m=math.exp(way[3] + missing))
         return missing
 
-    @staticmethod
-    def _corners(replay: Replay, time_s: float) -> FloatArray:
-        """(12, 3) how far both pigs' spheres reach."""
-        reach = np.concatenate([np.eye(3), -np.eye(3)])
-        points = np.concatenate(
-            [p.state.position_m + 0.85 * p.radius_m * reach for p in replay.pigs(time_s)]
-        )
-        # What falls past the edge is not followed for ever.
-        return np.asarray(np.maximum(points, [-np.inf, -np.inf, -0.25]))
+
+def toss_view(replay: Replay, aspect: float, field_deg: float) -> View:
+    """One view of all that happens from release to rest."""
+    times = np.append(np.arange(0.0, replay.ends_s, _LOOK_S), replay.ends_s)
+    points = np.concatenate([_reach_m(replay, float(time_s)) for time_s in times])
+    return fitted(_start(replay, field_deg), points, aspect)
+
+
+def _start(replay: Replay, field_deg: float) -> View:
+    azimuth = best_azimuth_deg(replay.at_rest())
+    return View(np.zeros(3), 1.0, azimuth, 30.0, field_deg)
+
+
+def _reach_m(replay: Replay, time_s: float) -> FloatArray:
+    """(12, 3) how far both pigs' spheres reach."""
+    reach = np.concatenate([np.eye(3), -np.eye(3)])
+    points = np.concatenate(
+        [p.state.position_m + 0.85 * p.radius_m * reach for p in replay.pigs(time_s)]
+    )
+    # What falls past the edge is not followed for ever.
+    return np.asarray(np.maximum(points, [-np.inf, -np.inf, -0.25]))
 
 
 def _calmed(way: FloatArray, half: int) -> FloatArray:

@@ -232,21 +232,25 @@ def _wanted_deg(quat_xyzw: FloatArray) -> float:
 
 
 def fitted(view: View, points_m: FloatArray, aspect: float, fill: float = 0.86) -> View:
-    """The view moved and brought so near that the points (n, 3) just fill its picture."""
-    width, height = aspect, 1.0
-    size = float(np.ptp(points_m, axis=0).max())
-    view = replace(view, target_m=points_m.mean(axis=0), distance_m=6.0 * size + 1e-3)
-    for _ in range(6):
-        places = view.project(points_m, width, height)
-        low, high = places[:, :2].min(axis=0), places[:, :2].max(axis=0)
-        middle, span = 0.5 * (low + high), high - low
-        metres = view.distance_m / view.focal(1)
-        right, up, _ = view.axes
-        aside = (middle[0] - 0.5 * width) * right + (0.5 * height - middle[1]) * up
-        target = view.target_m + metres * aside
-        share = max(span[0] / (fill * width), span[1] / (fill * height))
-        view = replace(view, target_m=target, distance_m=view.distance_m * float(share))
-    return view
+    """The view from as near as the points (n, 3) are still in its picture, up to a margin.
+
+    Seen along the camera's axes, a point (a, b, c) is in the picture of a camera at (x, y, z) if
+    |a - x| <= s (c - z), s being half the picture's width at distance 1, and likewise for b. So
+    x - s z is at least max(a - s c), and x + s z at most min(a + s c).
+    """
+    seen = points_m @ view.axes.T
+    half = fill * math.tan(math.radians(0.5 * view.field_deg))
+    place = np.empty(3)
+    nearest = []
+    for axis, s in ((0, half * aspect), (1, half)):
+        low = float((seen[:, axis] - s * seen[:, 2]).max())
+        high = float((seen[:, axis] + s * seen[:, 2]).min())
+        place[axis] = 0.5 * (low + high)
+        nearest.append((high - low) / (2.0 * s))
+    place[2] = min(nearest)
+    distance = float(seen[:, 2].mean()) - float(place[2])
+    target = (place + np.array([0.0, 0.0, distance])) @ view.axes
+    return replace(view, target_m=target, distance_m=distance)
 
 
 def _outline(pig: PlacedPig) -> FloatArray:

@@ -15,7 +15,8 @@ from physim.seeding import MAX_SEED
 from physim.tosses.library import toss_names
 from physim.values import PIG_NAMES
 from physim.view.caption import headline
-from physim.view.film import CameraPath
+from physim.view.camera import View
+from physim.view.film import toss_view
 from physim.view.knobs import Knobs, Stage
 from physim.view.pigs import colored_meshes
 from physim.view.reading import CONTACT, SUPPORT, support_polygon
@@ -32,8 +33,8 @@ CLOSE_UP_S = 1.6  # on each pig at rest, where they lie far apart
 INK: Color = (0.08, 0.07, 0.09)
 FAINT: Color = (0.25, 0.23, 0.27)
 HELP = (
-    "r roll again   t same roll   n next   p previous   b bank   space pause   . step   s slow",
-    "m model   o toss   u surface   g sliders (they act on the next roll)   q quit",
+    "r roll again, t same roll, n next, p previous, b bank, space pause, . step, s slow",
+    "m model, o toss, u surface, g sliders (they act on the next roll), q quit",
 )
 
 
@@ -62,7 +63,6 @@ class Show:
         self._shows_panel = False
         self.speed = SPEEDS[0]
         self.over = False
-        self._path: CameraPath | None = None
         self._last_s: float | None = None
         self._rested_s = 0.0
         self._counts = True
@@ -175,6 +175,7 @@ class Show:
         if self._run is not None:
             theatre: Theatre = RunTheatre(self._run)
             self._plan = theatre.plan
+            self._knobs.applied(theatre.plan.setup())  # buttons only
         else:
             theatre = Theatre(self._plan, self._knobs.applied(self._plan.setup()))
         self._theatre = theatre.__enter__()
@@ -190,12 +191,18 @@ class Show:
             raise RuntimeError("a show is opened by `with`")
         if new:
             self.replay = self._theatre.replay(self.index)
-            self._path = CameraPath(self.replay, self._aspect, field_deg=FIELD_DEG)
             self._judged = False
             self._note = ""
             self._dress(self.replay)
+        if self.replay is not None:
+            # It stays there until the pigs rest: a camera that moves takes all texts along, and
+            # each of them costs the window a frame.
+            self._look(toss_view(self.replay, self._aspect, FIELD_DEG))
         self._stage.unmark()
         self.time_s, self._rested_s, self._close_up = 0.0, 0.0, -1
+
+    def _look(self, view: View) -> None:
+        self._stage.look(view.target_m, view.distance_m, view.azimuth_deg, view.elevation_deg)
 
     def _dress(self, replay: Replay) -> None:
         """Puts table and pigs on the stage, if others stand there."""
@@ -215,9 +222,6 @@ class Show:
         pigs = replay.at_rest() if rests else replay.pigs(self.time_s)
         for handles, pig in zip(self._handles, pigs, strict=True):
             self._stage.move(handles, pig.state)
-        if not rests and self._path is not None:
-            view = self._path.at(self.time_s)
-            self._stage.look(view.target_m, view.distance_m, view.azimuth_deg, view.elevation_deg)
         if rests:
             self._rest(replay)
         self._write(replay, rests)
@@ -242,18 +246,20 @@ class Show:
         self._close_up = step
         seen = pigs if step in (0, 3) else [pigs[step - 1]]
         view = framing(seen, self._aspect, field_deg=FIELD_DEG)
-        self._stage.look(
-            view.target_m, 1.15 * view.distance_m, view.azimuth_deg, view.elevation_deg
-        )
+        self._look(replace(view, distance_m=1.15 * view.distance_m))
 
     def _write(self, replay: Replay, rests: bool) -> None:
         plan, roll = self._plan, replay.roll
         models = " and ".join(dict.fromkeys(replay.models))
-        state = "paused" if self.paused else f"speed {self.speed:g}"
+        state = f"speed {self.speed:g}"
+        if self.paused:
+            state = f"{self.time_s:.3f} s, paused"
+        elif rests:
+            state = f"{self.time_s:.3f} s"
         turned = ", changed" if self._knobs.used else ""
         lines = {
             "roll": f"seed {plan.seed}, roll {self.index}: {models}, {plan.toss}, "
-            f"{replay.table.surface.name}{turned}   {self.time_s:.3f} s, {state}",
+            f"{replay.table.surface.name}{turned}; {state}",
             "outcome": headline(roll) if rests else "",
             "turn": f"turn {self.session.turn_total}, banked {self.session.banked}",
             "note": self._note,

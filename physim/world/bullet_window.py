@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from physim.world.bullet_client import pybullet, quiet_stdout
 UNITS_PER_M = 20.0
 THICK_M = 0.02  # of the table's top
 Color = tuple[float, float, float]
-FIELD_DEG = 60.0  # the window's own vertical field of view
+FIELD_DEG = 90.0  # the window's own vertical field of view
 _UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
 _SPHERE = 0.0009  # radius of a mark [m]
 
@@ -57,6 +58,7 @@ class Window:
         self._id = -1
         self._texts: dict[str, int] = {}
         self._said: dict[str, tuple[object, ...]] = {}
+        self._camera: Any = None  # as it was seen last; the user may move it
         self._bodies: list[int] = []
         self._marks: list[int] = []
         self._lines: list[int] = []
@@ -181,6 +183,7 @@ class Window:
             (target_m * UNITS_PER_M).tolist(),
             physicsClientId=self._id,
         )
+        self._camera = None
 
     def write(self, name: str, text: str, across: float, down: float, color: Color) -> None:
         """A line of text at a place of the picture, in place of the one with this name before.
@@ -224,6 +227,7 @@ class Window:
     def keys(self) -> list[str]:
         """The keys that were pressed since the last call: characters, `left` and `right`."""
         self.check()
+        self._camera = None
         names = {
             pybullet.B3G_LEFT_ARROW: "left",
             pybullet.B3G_RIGHT_ARROW: "right",
@@ -238,7 +242,8 @@ class Window:
 
     def _place(self, across: float, down: float) -> FloatArray:
         """Where a text has to be in the world to be seen at a place of the picture."""
-        camera = pybullet.getDebugVisualizerCamera(physicsClientId=self._id)
+        camera = self._camera or pybullet.getDebugVisualizerCamera(physicsClientId=self._id)
+        self._camera = camera
         width, height = camera[0], camera[1]
         forward, up = np.array(camera[5]), np.array(camera[4])
         distance, target = camera[10], np.array(camera[11])
@@ -247,7 +252,7 @@ class Window:
         right /= math.sqrt(float(right @ right))
         over = np.cross(right, forward)
         half = math.tan(math.radians(0.5 * FIELD_DEG))
-        near = 0.5 * distance
+        near = 0.05 * distance  # before all that could hide it
         x = (2.0 * across - 1.0) * half * width / max(1, height)
         y = (1.0 - 2.0 * down) * half
         return np.asarray(target - distance * forward + near * (forward + x * right + y * over))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import struct
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +52,7 @@ def test_both_pigs_are_in_sight_at_every_moment(replay: Replay) -> None:
 def test_the_camera_moves_without_jerks(replay: Replay) -> None:
     path = CameraPath(replay, 4 / 3)
     views = [path.at(float(t)) for t in np.arange(0.0, replay.ends_s, 1 / 60)]
-    steps = [np.linalg.norm(a.place_m - b.place_m) for a, b in zip(views, views[1:], strict=False)]
+    steps = [np.linalg.norm(a.place_m - b.place_m) for a, b in pairwise(views)]
     assert max(steps) < 0.05
 
 

@@ -116,10 +116,10 @@ def test_a_fitted_view_just_holds_the_points() -> None:
     points = np.random.default_rng(1).normal(size=(50, 3)) * [0.3, 0.05, 0.02]
     view = fitted(View(np.zeros(3), 1.0, 20.0, 30.0), points, 1.5, fill=0.8)
     places = view.project(points, 300, 200)
-    spans = np.ptp(places[:, :2], axis=0) / [300, 200]
-    assert spans.max() == pytest.approx(0.8, abs=0.01)
-    middle = 0.5 * (places[:, :2].min(axis=0) + places[:, :2].max(axis=0))
-    assert middle == pytest.approx([150, 100], abs=2)
+    aside = (places[:, :2] - [150, 100]) / [150, 100]
+    assert np.abs(aside).max() == pytest.approx(0.8)
+    wide = int(np.argmax(np.ptp(aside, axis=0)))  # it fills the picture from edge to edge
+    assert (aside[:, wide].min(), aside[:, wide].max()) == pytest.approx((-0.8, 0.8))
 
 
 def test_a_coarse_model_is_drawn_too() -> None:
