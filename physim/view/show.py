@@ -14,8 +14,8 @@ from physim.roll import Setup
 from physim.seeding import MAX_SEED
 from physim.tosses.library import toss_names
 from physim.values import PIG_NAMES
-from physim.view.caption import headline
 from physim.view.camera import View
+from physim.view.caption import headline
 from physim.view.film import toss_view
 from physim.view.knobs import Knobs, Stage
 from physim.view.pigs import colored_meshes
