@@ -63,7 +63,8 @@ class Show:
         self._shows_panel = False
         self.speed = SPEEDS[0]
         self.over = False
-        self._last_s: float | None = None
+        self._last_s = 0.0
+        self._idle_beats = 0
         self._rested_s = 0.0
         self._counts = True
         self._judged = False
@@ -87,8 +88,9 @@ class Show:
         """Brings the stage to this moment of the wall clock."""
         for key in [*self._stage.keys(), *self._knobs.pressed()]:
             self.press(key)
-        passed_s = 0.0 if self._last_s is None else now_s - self._last_s
+        passed_s = 0.0 if self._idle_beats else now_s - self._last_s
         self._last_s = now_s
+        self._idle_beats = max(0, self._idle_beats - 1)
         replay = self.replay
         if self.over or replay is None:
             return
@@ -200,6 +202,7 @@ class Show:
             self._look(toss_view(self.replay, self._aspect, FIELD_DEG))
         self._stage.unmark()
         self.time_s, self._rested_s, self._close_up = 0.0, 0.0, -1
+        self._idle_beats = 2  # to write all texts takes time, which is not the roll's
 
     def _look(self, view: View) -> None:
         self._stage.look(view.target_m, view.distance_m, view.azimuth_deg, view.elevation_deg)

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
 from physim.errors import DisplayError, PhysimError
 
-BAD_INPUT = 2
+BAD_INPUT, _FAILED = 2, 70
+_OPEN = "open"
 _FRAME_S = 1 / 60
 _NO_DISPLAY = "no display for the window"
 _REMEDY = "`physim render` draws the same rolls without one (pictures, GIF, MP4, GLB)"
@@ -58,13 +61,37 @@ def watch(plan: dict[str, Any], index: int, run: Path | None, width: int, height
         if process.poll() is None:
             process.terminate()
             process.wait()
-    words = said.strip().splitlines()
-    if process.returncode == BAD_INPUT and words and words[-1].startswith("error: "):
-        raise PhysimError(words[-1].removeprefix("error: "))
-    if process.returncode != 0:
-        opened = any(word == "open" for word in words)
+    opened = said.startswith(_OPEN)
+    said = said.removeprefix(_OPEN).strip()
+    if process.returncode == BAD_INPUT:
+        raise PhysimError(said)
+    if process.returncode == _FAILED:
+        raise RuntimeError(f"the window's process failed:\n{said}")
+    display = os.environ.get("DISPLAY", "")
+    if process.returncode != 0 and not (opened and _reachable(display)):
         what = "the window's display went away" if opened else _NO_DISPLAY
-        raise DisplayError(f"{what} (DISPLAY={os.environ.get('DISPLAY', '')}); {_REMEDY}")
+        raise DisplayError(f"{what} (DISPLAY={display}); {_REMEDY}")
+
+
+def _reachable(display: str) -> bool:
+    """Whether an X server still answers: if so, the user has closed the window.
+
+    PyBullet's window does not hear of its being closed; it is cut off as by a lost display.
+    """
+    host, _, rest = display.rpartition(":")
+    number = rest.partition(".")[0]
+    if not number.isdigit():
+        return False
+    local = host in ("", "unix") or host.endswith("/unix")
+    family = socket.AF_UNIX if local else socket.AF_INET
+    address = f"/tmp/.X11-unix/X{number}" if local else (host, 6000 + int(number))
+    with socket.socket(family, socket.SOCK_STREAM) as connection:
+        connection.settimeout(2.0)
+        try:
+            connection.connect(address)
+        except OSError:
+            return False
+    return True
 
 
 def main() -> int:
@@ -81,17 +108,20 @@ def main() -> int:
     try:
         plan = BatchPlan(n=1, **asked["plan"])
         with Window(width, height) as window:
-            print("open", file=out, flush=True)
+            print(_OPEN, file=out, flush=True)
             with Show(window, plan, asked["index"], run, width / height) as show:
                 while not show.over:
                     began = time.monotonic()
                     show.beat(began)
                     time.sleep(max(0.0, _FRAME_S - (time.monotonic() - began)))
     except PhysimError as error:
-        print("error: " + " ".join(str(error).split()), file=out, flush=True)
+        print(error, file=out, flush=True)
         return BAD_INPUT
     except (WindowClosed, KeyboardInterrupt):
         pass
+    except Exception:  # its own stderr is full of what libraries print
+        print(traceback.format_exc(), file=out, flush=True)
+        return _FAILED
     return 0
 
 

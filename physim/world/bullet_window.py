@@ -58,6 +58,7 @@ class Window:
         self._id = -1
         self._texts: dict[str, int] = {}
         self._said: dict[str, tuple[object, ...]] = {}
+        self._down: set[int] = set()
         self._camera: Any = None  # as it was seen last; the user may move it
         self._bodies: list[int] = []
         self._marks: list[int] = []
@@ -233,12 +234,15 @@ class Window:
             pybullet.B3G_RIGHT_ARROW: "right",
             27: "escape",
         }
-        events = pybullet.getKeyboardEvents(physicsClientId=self._id)
-        return [
-            names.get(key, chr(key) if key < 256 else "")
-            for key, state in events.items()
-            if state & pybullet.KEY_WAS_TRIGGERED
-        ]
+        pressed = []
+        for key, state in pybullet.getKeyboardEvents(physicsClientId=self._id).items():
+            # Of a key that was down only between two calls nothing is told but its release.
+            if key not in self._down:
+                pressed.append(names.get(key, chr(key) if key < 256 else ""))
+                self._down.add(key)
+            if state & pybullet.KEY_WAS_RELEASED:
+                self._down.discard(key)
+        return pressed
 
     def _place(self, across: float, down: float) -> FloatArray:
         """Where a text has to be in the world to be seen at a place of the picture."""
