@@ -16,6 +16,7 @@ from physim.pigs.library import load_all
 from physim.pigs.model import LoadedModel
 from physim.values import BLACK, FloatArray
 from physim.view.light import seen_sky
+from physim.view.raster import Seen
 from physim.world.bullet_window import ColoredMesh
 
 Color = tuple[float, float, float]  # red, green, blue in [0, 1], sRGB
@@ -39,6 +40,8 @@ class PigLook:
         faces: (m, 3) vertex indices, counter-clockwise seen from outside.
         materials: (m,) number of each face's material in `names`.
         names: of the materials.
+        shares: (n, materials) of each vertex, how much of it wears each material; None for a
+            coarse mesh, whose faces are each of one.
         sky: which directions each vertex sees past the pig (`light.seen_sky`).
         spacing_m: typical distance of neighbouring vertices.
         points_m: (k, 3) points all over the surface, at most about `spacing_m` apart.
@@ -50,10 +53,19 @@ class PigLook:
     faces: NDArray[np.int64]
     materials: NDArray[np.int64]
     names: tuple[str, ...]
+    shares: FloatArray | None
     sky: NDArray[np.float32]
     spacing_m: float
     points_m: FloatArray
     size_m: float
+
+    def materials_at(self, seen: Seen) -> NDArray[np.int64]:
+        """(k,) number of the material at each pixel; borders run smoothly through triangles."""
+        if self.shares is None:
+            return np.asarray(self.materials[seen.faces])
+        corners = self.faces[seen.faces]
+        mixed = sum(seen.weights[:, k, None] * self.shares[corners[:, k]] for k in range(3))
+        return np.asarray(np.argmax(mixed, axis=1))
 
     def colors(self, name: str) -> FloatArray:
         """(materials, 3) linear RGB of the pig of that name."""
@@ -101,6 +113,7 @@ def vertex_normals(vertices: FloatArray, faces: np.ndarray) -> FloatArray:
     return np.asarray(normals / np.maximum(lengths, 1e-300))
 
 
+_FINE = 6000  # vertices
 _looks: dict[int, tuple[LoadedModel, PigLook]] = {}  # by identity: the library keeps one object
 
 
@@ -113,15 +126,17 @@ def _look(loaded: LoadedModel) -> PigLook:
     normals = vertex_normals(vertices, faces)
     names = tuple(dict.fromkeys(visual.materials))
     number = {name: k for k, name in enumerate(names)}
+    materials = np.array([number[name] for name in visual.materials])
     edges = vertices[faces] - vertices[np.roll(faces, 1, axis=1)]
     spacing = float(np.sqrt((edges**2).sum(axis=2)).mean())
-    points = vertices[::3] if len(vertices) > 6000 else _points(vertices, faces)
+    points = vertices[::3] if len(vertices) > _FINE else _points(vertices, faces)
     look = PigLook(
         vertices,
         normals,
         faces,
-        np.array([number[name] for name in visual.materials]),
+        materials,
         names,
+        _shares(faces, materials, len(vertices)) if len(vertices) > _FINE else None,
         _smooth(seen_sky(vertices, normals, spacing), faces),
         spacing,
         points,
@@ -144,6 +159,15 @@ def _smooth(values: NDArray[np.float32], faces: NDArray[np.int64]) -> NDArray[np
     return values
 
 
+def _shares(faces: NDArray[np.int64], materials: NDArray[np.int64], vertices: int) -> FloatArray:
+    """(vertices, materials) share of the triangles around each vertex, smoothed once more."""
+    shares = np.zeros((vertices, int(materials.max()) + 1))
+    for k in range(3):
+        np.add.at(shares, (faces[:, k], materials), 1.0)
+    shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1.0)
+    return _smooth(shares.astype(np.float32), faces).astype(float)
+
+
 def _points(vertices: FloatArray, faces: NDArray[np.int64]) -> FloatArray:
     """Points all over a coarse surface: corners and a grid on every triangle."""
     size = float(np.ptp(vertices, axis=0).max()) / 80
@@ -153,7 +177,7 @@ def _points(vertices: FloatArray, faces: NDArray[np.int64]) -> FloatArray:
     i, j = np.meshgrid(np.arange(steps + 1), np.arange(steps + 1))
     a, b = i[i + j <= steps] / steps, j[i + j <= steps] / steps
     weights = np.stack([a, b, 1.0 - a - b], axis=1)
-    return np.einsum("kw,mwx->mkx", weights, corners).reshape(-1, 3)
+    return np.asarray(np.einsum("kw,mwx->mkx", weights, corners).reshape(-1, 3))
 
 
 def colored_meshes(model: str, name: str) -> list[ColoredMesh]:

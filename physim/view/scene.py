@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.rotations import rotate
+from physim.rotations import rotate, up_in_body
 from physim.values import FloatArray, RigidState, Table
 from physim.view import light
 from physim.view.camera import View
@@ -30,6 +30,7 @@ EXPOSURE = 1.55  # light that shows a table in its colour
 HIGHLIGHT, GLOSS = 0.16, 70.0  # of the soft plastic
 FAR = np.full((1, 2), 1e9)  # a place of the table without shade
 X_AXIS = np.array([1.0, 0.0, 0.0])
+ELEVATION_DEG, FLANK_ELEVATION_DEG = 22.0, 46.0
 BESIDE_SNOUT_DEG = -52.0  # from the snout towards the right flank, where the dot is
 
 
@@ -112,7 +113,7 @@ def _drawn(
     shown = got.weights[:, 0, None] * known[corners[:, 0]]
     for k in (1, 2):
         shown += got.weights[:, k, None] * known[corners[:, k]]
-    albedo = look.colors(pig.name)[look.materials[got.faces]]
+    albedo = look.colors(pig.name)[look.materials_at(got)]
     colors = srgb(albedo * shown[:, :3] + _highlight(shown[:, 3:6], shown[:, 6:], view))
     if table is None:
         return got.pixels, got.nearness, colors
@@ -200,7 +201,7 @@ def framing(
     """
     points = np.concatenate([_outline(pig) for pig in pigs])
     azimuth = best_azimuth_deg(pigs)
-    elevation = 89.0 if above else 27.0
+    elevation = 89.0 if above else max(_elevation_deg(pig.state.quat_xyzw) for pig in pigs)
     return fitted(View(np.zeros(3), 1.0, azimuth, elevation, field_deg), points, aspect)
 
 
@@ -229,6 +230,12 @@ def _wanted_deg(quat_xyzw: FloatArray) -> float:
     turn = math.radians(BESIDE_SNOUT_DEG)
     way = math.cos(turn) * rotate(quat_xyzw, X_AXIS) - math.sin(turn) * flank
     return math.degrees(math.atan2(float(way[1]), float(way[0])))
+
+
+def _elevation_deg(quat_xyzw: FloatArray) -> float:
+    """Low, to see what touches the table; higher on a pig that shows a flank, or not, above."""
+    _, left, _ = up_in_body(quat_xyzw)
+    return FLANK_ELEVATION_DEG if abs(left) > 0.6 else ELEVATION_DEG
 
 
 def fitted(view: View, points_m: FloatArray, aspect: float, fill: float = 0.86) -> View:

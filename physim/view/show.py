@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -166,8 +167,10 @@ class Show:
             return
         now = getattr(self._plan, name) or self.setup.table.surface.name
         which = (names.index(now) + 1) % len(names) if now in names else 0
-        both = {"black": None, "pink": None} if name == "model" else {}
-        self._plan = replace(self._plan, **{name: names[which]}, **both)
+        changed: dict[str, Any] = {name: names[which]}
+        if name == "model":
+            changed |= {"black": None, "pink": None}
+        self._plan = replace(self._plan, **changed)
         self._knobs.forget()
         self._open()
         self._begin(new=True)
