@@ -25,4 +25,4 @@ with Window(320, 240) as window, Show(window, BatchPlan(n=1), 0, None, 4 / 3) as
         show.press("r")
         seen[number] = memory()
 sys.stderr.write(f"{ROLLS} rolls\n")
-print(seen[FIRST], seen[ROLLS])
+print("memory", seen[FIRST], seen[ROLLS], flush=True)
