@@ -41,9 +41,11 @@ from physim.world.still import RestCriterion
 
 if TYPE_CHECKING:
     from physim.world.settle import Observer
+    from physim.world.track import Recording, Track
     from physim.world.world import World
 
 SETTLE_MODES = FULL, FAST = "full", "fast"
+_NOT_OPEN = "a Simulator is opened by `with Simulator(setup) as simulator:`"
 
 
 @dataclass(frozen=True)
@@ -176,14 +178,30 @@ class Simulator:
         toss = self.setup.toss.release(Draws(stream(seed, index)), index, self.setup.pigs)
         return self.judge(seed, index, self.settle(toss, observe))
 
+    def record(self, seed: int, index: int) -> tuple[Roll, Recording]:
+        """As `roll`, with the pigs' ways to where the roll ended; the roll has the same bits."""
+        if self._prepared is None:
+            raise RuntimeError(_NOT_OPEN)
+        from physim.world.track import Recording
+
+        recording = Recording(self._prepared.bodies)
+        seed, index = check_seed(seed, index)
+        toss = self.setup.toss.release(Draws(stream(seed, index)), index, self.setup.pigs)
+        return self.judge(seed, index, self.settle(toss, tracks=recording.tracks)), recording
+
     def rolls(self, seed: int, indices: Iterable[int]) -> Iterator[Roll]:
         """The rolls of these indices, one by one."""
         return (self.roll(seed, index) for index in indices)
 
-    def settle(self, toss: Toss, observe: Observer | None = None) -> Rest:
-        """Physics alone: from a release to rest."""
+    def settle(
+        self,
+        toss: Toss,
+        observe: Observer | None = None,
+        tracks: tuple[Track, Track] | None = None,
+    ) -> Rest:
+        """Physics alone: from a release to rest; `observe`, `tracks`: as for `settle`."""
         if self._world is None or self._prepared is None:
-            raise RuntimeError("a Simulator is opened by `with Simulator(setup) as simulator:`")
+            raise RuntimeError(_NOT_OPEN)
         from physim.world.settle import settle
 
         return settle(
@@ -193,12 +211,13 @@ class Simulator:
             observe,
             self._prepared.certificates,
             fast=self.setup.settle == FAST,
+            tracks=tracks,
         )
 
     def judge(self, seed: int, index: int, rest: Rest) -> Roll:
         """Names and scores what physics left on the table."""
         if self._prepared is None:
-            raise RuntimeError("a Simulator is opened by `with Simulator(setup) as simulator:`")
+            raise RuntimeError(_NOT_OPEN)
         return judge(seed, index, rest, self.setup.pigs, self._prepared.rests)
 
 

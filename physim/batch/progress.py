@@ -1,4 +1,4 @@
-"""How far a batch is: one line on a terminal, a line now and then elsewhere."""
+"""How far a command is: one line on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ _ENOUGH = 20  # new rolls, before a rate means anything
 
 
 class ProgressLine:
-    """Rolls done, rolls per second and the time left. Call it with done and total.
+    """What is done, how much of it a second and the time left. Call it with done and total.
 
     A stream that is closed or full silences it: a batch does not stop for that.
     """
 
-    def __init__(self, stream: TextIO | None) -> None:
+    def __init__(self, stream: TextIO | None, things: str = "rolls") -> None:
         self._stream = stream
+        self._things = things
         self._terminal = stream is not None and stream.isatty()
         self._began_s = self._shown_s = 0.0
         self._first: int | None = None
@@ -34,7 +35,7 @@ class ProgressLine:
         if self._first is None:
             self._first, self._began_s, self._shown_s = done, now, now
             if done and done < total:
-                self._write(f"{done:,} of {total:,} rolls were there already")
+                self._write(f"{done:,} of {total:,} {self._things} were there already")
             return
         wait_s = (_TERMINAL_S if self._terminal else _LOG_S) if self._told else 0.0
         self._told = True
@@ -42,7 +43,7 @@ class ProgressLine:
             return
         self._shown_s = now
         new = done - self._first
-        text = f"{done:,} of {total:,} rolls"
+        text = f"{done:,} of {total:,} {self._things}"
         if new >= _ENOUGH or done >= total:
             rate = new / max(now - self._began_s, 1e-9)
             text += f", {rate:,.1f}/s, {_clock((total - done) / rate) if rate else '?'} left"

@@ -28,6 +28,7 @@ from physim.cli.sensitivity import sensitivity
 from physim.cli.stats import stats
 from physim.cli.streams import drop_unwritable, open_missing, say
 from physim.cli.validate import validate
+from physim.cli.watch import watch
 from physim.errors import PhysimError
 
 BAD_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
@@ -51,6 +52,7 @@ for _command in (
     stats,
     score,
     render,
+    watch,
     model,
     calibrate,
     validate,

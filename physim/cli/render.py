@@ -1,11 +1,14 @@
-"""`physim render`: pictures without a display."""
+"""`physim render`: pictures and films without a display."""
 
 from __future__ import annotations
 
 import errno
 import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -14,8 +17,23 @@ from physim.arguments import shown_name
 from physim.cli.options import SEED, file_path, setup_options, whole_number
 from physim.errors import ConfigError
 
-_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
+if TYPE_CHECKING:
+    from PIL import Image as Pillow
+
+    from physim.view.replay import Theatre
+
+_STILLS = (".png", ".jpg", ".jpeg", ".webp")
+_FILMS = (".gif", ".mp4", ".glb")
 _SIZE = whole_number(32, 4096)
+_FRAMES_PER_S = {".gif": 20, ".mp4": 30, ".glb": 30}  # a GIF's frames last hundredths of a second
+_MOST_ROLLS = 48  # of one sheet
+# What each kind of picture takes beside --out.
+_TAKES: dict[str, tuple[str, ...]] = {
+    "sheet": (),
+    "outcomes": (),
+    "rests": ("model",),
+    "run": ("index", "count", "views", "contacts", "fps", "speed", "width", "height"),
+}
 
 
 @click.command()
@@ -24,65 +42,196 @@ _SIZE = whole_number(32, 4096)
     required=True,
     metavar="FILE",
     type=file_path,
-    help="The picture to write: .png, .jpg or .webp.",
+    help="What to write: a picture (.png, .jpg, .webp), a film (.gif, .mp4) or a scene (.glb).",
 )
+@click.option("--run", metavar="DIR", type=file_path, help="A roll of this dataset, by --index.")
 @click.option(
     "--sheet",
     metavar="DIR",
     type=file_path,
     help="A contact sheet of the six poses in this dataset, in place of one roll.",
 )
+@click.option(
+    "--outcomes",
+    metavar="DIR",
+    type=file_path,
+    help="A contact sheet of the outcomes in this dataset.",
+)
+@click.option("--rests", is_flag=True, help="A contact sheet of how --model can lie.")
 @click.option("--index", type=SEED, default=0, show_default=True, help="Index of the roll.")
-@click.option("--width", type=_SIZE, default=960, show_default=True, help="Pixels.")
-@click.option("--height", type=_SIZE, default=540, show_default=True, help="Pixels.")
+@click.option(
+    "-n",
+    "count",
+    type=whole_number(1, _MOST_ROLLS),
+    default=1,
+    show_default=True,
+    help="A contact sheet of so many rolls, from --index on.",
+)
+@click.option(
+    "--views", type=click.Choice(["1", "4"]), default="1", show_default=True, help="Of a roll."
+)
+@click.option("--contacts", is_flag=True, help="Mark what the poses were read from.")
+@click.option(
+    "--fps", type=whole_number(1, 120), metavar="N", help="Frames a second; GIF 20, MP4 30."
+)
+@click.option(
+    "--speed",
+    type=click.FloatRange(0.01, 100.0),
+    default=1.0,
+    show_default=True,
+    metavar="X",
+    help="Of a film: 0.25 is slow motion.",
+)
+@click.option("--width", type=_SIZE, metavar="PIXELS", help="960; of a film, 480.")
+@click.option("--height", type=_SIZE, metavar="PIXELS", help="540; of a film, 360.")
 @setup_options
-def render(
-    out: Path, sheet: Path | None, index: int, width: int, height: int, **names: Any
-) -> None:
-    """Draw how a roll ended, or the six poses of a dataset.
+def render(out: Path, **given: Any) -> None:
+    """Draw a roll: how it ended, a film of it, or a scene for Blender and web viewers.
 
-    The roll is that of --seed and --index, as `physim roll` makes it.
+    The roll is that of --seed and --index, as `physim roll` makes it, or of a dataset with
+    --run. --sheet, --outcomes, --rests and -n make contact sheets.
     """
-    if out.suffix.lower() not in _SUFFIXES:
-        raise ConfigError(f"{shown_name(out)}: the name must end in one of {', '.join(_SUFFIXES)}")
-    if sheet is not None:
-        _refuse_options_of_a_roll()
-    part = _claim(out)
-    try:  # a full disk leaves no half of a picture
-        if sheet is not None:
-            from physim.view.poses import pose_sheet
+    suffix = out.suffix.lower()
+    if suffix not in (*_STILLS, *_FILMS):
+        raise ConfigError(
+            f"{shown_name(out)}: the name must end in one of {', '.join((*_STILLS, *_FILMS))}"
+        )
+    _refuse_what_would_be_ignored(suffix)
+    if suffix == ".mp4":
+        from physim.view.encode import require_encoder
 
-            picture = pose_sheet(sheet)
+        require_encoder()
+    with _claimed(out) as part, _progress("frames" if suffix in _FILMS else "pictures") as progress:
+        if suffix in _FILMS:
+            _write_film(part, suffix, given, progress)
         else:
-            from physim.batch.plan import BatchPlan
-            from physim.view.roll import roll_picture
-
-            picture = roll_picture(BatchPlan(n=1, **names), index, width, height)
-        try:
-            picture.save(part)
-            part.replace(out)
-        except OSError as error:
-            raise _unwritable(out, error) from error
-    finally:
-        part.unlink(missing_ok=True)
+            picture = _still(given, progress)
+            try:
+                picture.save(part)
+            except OSError as error:
+                raise _unwritable(out, error) from error
     click.echo(str(out))
 
 
-def _refuse_options_of_a_roll() -> None:
-    """A contact sheet shows what is in its dataset; other options would be ignored."""
+def _still(given: dict[str, Any], progress: Callable[[int, int], None]) -> Pillow.Image:
+    """The picture that was asked for."""
+    from physim.view import gallery, reading
+    from physim.view import roll as rolls
+
+    if given["sheet"] is not None:
+        return gallery.pose_sheet(given["sheet"], progress)
+    if given["outcomes"] is not None:
+        return gallery.outcome_sheet(given["outcomes"], progress)
+    if given["rests"]:
+        return gallery.rest_sheet(given["model"], progress=progress)
+    width, height = given["width"] or 960, given["height"] or 540
+    with _theatre(given) as theatre:
+        if given["count"] > 1:
+            return gallery.rolls_sheet(theatre, given["index"], given["count"], progress)
+        replay = theatre.replay(given["index"])
+    if given["contacts"]:
+        return reading.reading_picture(replay, width, height)
+    draw = rolls.four_views if given["views"] == "4" else rolls.roll_picture
+    return draw(replay, width, height)
+
+
+def _write_film(
+    path: Path, suffix: str, given: dict[str, Any], progress: Callable[[int, int], None]
+) -> None:
+    from physim.view import encode
+    from physim.view.film import FilmPlan, frames
+    from physim.view.gltf import write_glb
+
+    plan = FilmPlan(
+        given["width"] or 480,
+        given["height"] or 360,
+        float(given["fps"] or _FRAMES_PER_S[suffix]),
+        given["speed"],
+    )
+    with _theatre(given) as theatre:
+        replay = theatre.replay(given["index"])
+    if suffix == ".glb":
+        write_glb(path, replay, plan.speed)
+        return
+    total = len(plan.times_s(replay.ends_s))
+
+    def told() -> Iterator[Pillow.Image]:
+        for number, frame in enumerate(frames(replay, plan)):
+            progress(number, total)
+            yield frame
+        progress(total, total)
+
+    write = encode.write_gif if suffix == ".gif" else encode.write_mp4
+    write(path, told(), plan.frames_per_s, plan.held)
+
+
+@contextmanager
+def _theatre(given: dict[str, Any]) -> Iterator[Theatre]:
+    from physim.batch.plan import BatchPlan
+    from physim.view.replay import RunTheatre, Theatre
+
+    if given["run"] is not None:
+        opened: Theatre = RunTheatre(given["run"])
+    else:
+        names = ("seed", "model", "black", "pink", "toss", "height_mm", "surface", "time_step_s")
+        opened = Theatre(BatchPlan(n=1, **{name: given[name] for name in names}))
+    with opened:
+        yield opened
+
+
+@contextmanager
+def _progress(things: str) -> Iterator[Callable[[int, int], None]]:
+    from physim.batch.progress import ProgressLine
+
+    line = ProgressLine(sys.stderr, things)
+    try:
+        yield line
+    finally:
+        line.close()
+
+
+def _refuse_what_would_be_ignored(suffix: str) -> None:
+    """A picture of a dataset shows what is in it; an option that changes nothing is refused."""
     context = click.get_current_context()
-    for parameter in context.command.params:
-        given = context.get_parameter_source(parameter.name or "")
-        if parameter.name not in ("out", "sheet") and given is ParameterSource.COMMANDLINE:
-            raise click.UsageError(
-                f"{parameter.opts[0]} does not go with --sheet, which draws the rolls of its "
-                "dataset; leave out one of them",
-                context,
-            )
+    given = {
+        parameter.name or "": parameter.opts[0]
+        for parameter in context.command.params
+        if context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+    }
+    kinds = [name for name in _TAKES if name in given]
+    for kind in kinds:
+        for name, option in given.items():
+            if name not in ("out", kind, *_TAKES[kind]):
+                raise click.UsageError(
+                    f"{option} does not go with --{kind}, which draws what is there already; "
+                    "leave out one of them",
+                    context,
+                )
+    sheet = kinds and kinds[0] != "run"
+    for name, option in given.items():
+        film = name in ("fps", "speed")
+        still = name in ("count", "views", "contacts")
+        size = name in ("width", "height")
+        if (
+            (film and suffix not in _FILMS)
+            or (still and suffix in _FILMS)
+            or ((size or name == "fps") and suffix == ".glb")
+        ):
+            raise click.UsageError(f"{option} does not go with a {suffix} file", context)
+        if "count" in given and name in ("views", "contacts", "width", "height"):
+            raise click.UsageError(f"{option} does not go with -n; leave out one of them", context)
+    if "views" in given and "contacts" in given:
+        raise click.UsageError("--views does not go with --contacts; leave out one", context)
+    if sheet and suffix in _FILMS:
+        raise click.UsageError(f"--{kinds[0]} makes a picture, not a {suffix} file", context)
 
 
-def _claim(out: Path) -> Path:
-    """An empty file beside the picture-to-be: what cannot be written is told before drawing."""
+@contextmanager
+def _claimed(out: Path) -> Iterator[Path]:
+    """A file beside the one to be, which takes its place in the end.
+
+    What cannot be written is told before drawing, and a full disk leaves no half of a picture.
+    """
     part = out.with_name(f".{out.name}.part{out.suffix}")
     try:
         if out.is_dir():
@@ -90,7 +239,14 @@ def _claim(out: Path) -> Path:
         part.touch()
     except OSError as error:
         raise _unwritable(out, error) from error
-    return part
+    try:
+        yield part
+        try:
+            part.replace(out)
+        except OSError as error:
+            raise _unwritable(out, error) from error
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _unwritable(out: Path, error: OSError) -> ConfigError:

@@ -2,63 +2,57 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import replace
-
+import numpy as np
 from PIL import Image as Pillow
-from PIL import ImageDraw, ImageFont
+from PIL import ImageDraw
 
-from physim.batch.plan import BatchPlan
-from physim.roll import FULL, Simulator
-from physim.values import Outcome, RigidState, Roll
-from physim.view.poses import placed, title_of
-from physim.view.scene import PlacedPig, picture
-from physim.view.sheet import FAINT, INK, PAPER
+from physim.view.caption import FAINT, INK, PAPER, details, headline, write
+from physim.view.replay import Replay
+from physim.view.scene import Image, PlacedPig, framing, picture
+from physim.view.sheet import pigs_picture
 
-_BAR = 64  # height of the caption [pixels]
-_GAP = 4  # between the two views [pixels]
-_NEAR = 1.3  # times both radii
+_GAP = 4  # between two views [pixels]
 
 
-def roll_picture(plan: BatchPlan, index: int, width: int, height: int) -> Pillow.Image:
-    """The end of the roll `index` of a plan, with its outcome, points and poses below.
+def roll_picture(replay: Replay, width: int, height: int) -> Pillow.Image:
+    """How a roll ended, with its outcome, points and poses below.
 
     Pigs that lie far apart are shown in a view each, black on the left.
     """
-    with Simulator(replace(plan.setup(), settle=FULL)) as simulator:
-        roll = simulator.roll(plan.seed, index)
-    models = {"black": str(plan.black or plan.model), "pink": str(plan.pink or plan.model)}
-    pigs = [
-        placed(models[pig.name], pig.name, RigidState(pig.position_m, pig.quat_xyzw))
-        for pig in roll.pigs
-    ]
+    drawn = pigs_picture(replay.at_rest(), width, height - bar(height), replay.table)
+    return _captioned(replay, drawn, height)
+
+
+def four_views(replay: Replay, width: int, height: int) -> Pillow.Image:
+    """How a roll ended: each pig from its best side, and both from the side and from above."""
+    black, pink = replay.at_rest()
+    tall = (height - bar(height) - _GAP) // 2
+    wide = (width - _GAP) // 2
+
+    def view(pigs: list[PlacedPig], above: bool = False) -> Image:
+        return picture(pigs, wide, tall, framing(pigs, wide / tall, above), replay.table)
+
+    rows = ([view([black]), view([pink])], [view([black, pink]), view([black, pink], above=True)])
+    drawn = np.empty((2 * tall + _GAP, 2 * wide + _GAP, 3), dtype=np.uint8)
+    drawn[:] = PAPER
+    for row, views in enumerate(rows):
+        for column, one in enumerate(views):
+            top, left = row * (tall + _GAP), column * (wide + _GAP)
+            drawn[top : top + tall, left : left + wide] = one
+    return _captioned(replay, drawn, height, width)
+
+
+def bar(height: int) -> int:
+    """Height of the caption below a picture that is so high with it [pixels]."""
+    return min(64, height // 4)
+
+
+def _captioned(replay: Replay, drawn: Image, height: int, width: int | None = None) -> Pillow.Image:
+    width = width or drawn.shape[1]
     image = Pillow.new("RGB", (width, height), PAPER)
-    tall = max(1, height - _BAR)
-    if _near(pigs):
-        image.paste(Pillow.fromarray(picture(pigs, width, tall)), (0, 0))
-    else:  # so far apart that one view would show them tiny: a view each
-        half = width // 2
-        for number, pig in enumerate(pigs):
-            left = number * (half + _GAP)
-            wide = half if number == 0 else width - left
-            image.paste(Pillow.fromarray(picture([pig], wide, tall)), (left, 0))
-    draw = ImageDraw.Draw(image)
-    draw.text((14, height - _BAR + 8), _headline(roll), INK, ImageFont.load_default(size=22))
-    poses = ", ".join(f"{pig.name}: {title_of(pig.pose).lower()}" for pig in roll.pigs)
-    text = f"{poses}; seed {roll.seed}, roll {roll.index}, {roll.time_s:.2f} s"
-    draw.text((14, height - _BAR + 38), text, FAINT, ImageFont.load_default(size=15))
+    image.paste(Pillow.fromarray(drawn), (0, 0))
+    draw, size = ImageDraw.Draw(image), bar(height)
+    left, top = 14 * size // 64, height - size
+    write(draw, (left, top + size // 8), headline(replay.roll), INK, 0.34 * size, width)
+    write(draw, (left, top + 38 * size // 64), details(replay.roll), FAINT, 0.23 * size, width)
     return image
-
-
-def _near(pigs: Sequence[PlacedPig]) -> bool:
-    """Whether both pigs fit into one view and can still be told."""
-    apart = math.dist(pigs[0].state.position_m, pigs[1].state.position_m)
-    return apart < _NEAR * sum(pig.radius_m for pig in pigs)
-
-
-def _headline(roll: Roll) -> str:
-    name = Outcome(roll.outcome).value.replace("_", " ").capitalize()
-    if roll.score is None:
-        return f"{name}: no points"
-    return f"{name}: {roll.score} point{'' if roll.score == 1 else 's'}"

@@ -7,15 +7,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from physim.rotations import rotate
-from physim.values import FloatArray, RigidState
-from physim.view.pigs import pig_meshes
-from physim.world.bullet_camera import Camera, ColoredMesh, Image, View
+from physim.rotations import rotate, up_in_body
+from physim.values import FloatArray, RigidState, Table
+from physim.view import light
+from physim.view.camera import View
+from physim.view.pigs import Color, PigLook, linear, pig_look, srgb
+from physim.view.raster import IntArray, rasterise
 
-TABLE_COLOR = (0.62, 0.72, 0.62)
-TABLE_REACH = 7.0  # the table top is seen this many times the camera's distance far
+Image = NDArray[np.uint8]
+TABLE_COLORS: dict[str, Color] = {
+    "laminate": (0.66, 0.72, 0.68),
+    "wood": (0.72, 0.56, 0.40),
+    "glass": (0.66, 0.75, 0.80),
+    "cloth": (0.85, 0.82, 0.74),
+    "felt": (0.30, 0.52, 0.36),
+}
+FLOOR_COLOR: Color = (0.50, 0.47, 0.46)
+OVERSAMPLING = 2  # pigs are drawn this many times larger each way, then averaged
+EXPOSURE = 1.55  # light that shows a table in its colour
+HIGHLIGHT, GLOSS = 0.16, 70.0  # of the soft plastic
+FAR = np.full((1, 2), 1e9)  # a place of the table without shade
 X_AXIS = np.array([1.0, 0.0, 0.0])
+ELEVATION_DEG, FLANK_ELEVATION_DEG = 22.0, 46.0
 BESIDE_SNOUT_DEG = -52.0  # from the snout towards the right flank, where the dot is
 
 
@@ -36,55 +51,221 @@ class PlacedPig:
     radius_m: float
 
 
-def picture(pigs: Sequence[PlacedPig], width: int, height: int) -> Image:
-    """(height, width, 3) picture of pigs on the table, framed to hold them all."""
-    # The renderer's light belongs to the origin: what is far from it gets false shadows.
-    pigs = _centred(pigs)
-    view = framing(pigs, width / height)
-    with Camera(view) as camera:
-        camera.add([_table_top(view)], RigidState(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])))
-        for pig in pigs:
-            camera.add(pig_meshes(pig.model, pig.name), pig.state)
-        return camera.look(width, height)
+def picture(
+    pigs: Sequence[PlacedPig],
+    width: int,
+    height: int,
+    view: View | None = None,
+    table: Table | None = None,
+    oversampling: int = OVERSAMPLING,
+) -> Image:
+    """(height, width, 3) picture of pigs on the table.
 
-
-def _centred(pigs: Sequence[PlacedPig]) -> list[PlacedPig]:
-    places = np.array([pig.state.position_m for pig in pigs])
-    shift = 0.5 * (places.min(axis=0) + places.max(axis=0)) * [1.0, 1.0, 0.0]
-    return [
-        replace(pig, state=replace(pig.state, position_m=pig.state.position_m - shift))
-        for pig in pigs
+    Args:
+        pigs: what is seen.
+        width: [pixels].
+        height: [pixels].
+        view: from where; None for one that holds them all.
+        table: None for an endless one.
+        oversampling: 1 is quick and has rough edges.
+    """
+    view = view or framing(pigs, width / height)
+    color = linear(np.array(table_color(table)))
+    looks = [pig_look(pig.model) for pig in pigs]
+    points = np.concatenate(
+        [
+            rotate(p.state.quat_xyzw, k.points_m) + p.state.position_m
+            for p, k in zip(pigs, looks, strict=True)
+        ]
+    )
+    spacing = max(look.spacing_m for look in looks)
+    image = _ground(view, light.Shade.of(points, spacing), color, table, width, height)
+    w, h = width * oversampling, height * oversampling
+    drawn = [
+        _drawn(pig, look, view, color, table, w, h) for pig, look in zip(pigs, looks, strict=True)
     ]
+    nearest = np.zeros(w * h)
+    for pixels, nearness, _ in drawn:
+        nearest[pixels] = np.maximum(nearest[pixels], nearness)
+    for pixels, nearness, colors in drawn:
+        first = nearest[pixels] == nearness
+        row, column = np.divmod(pixels[first], w)
+        _blend(image, row // oversampling, column // oversampling, colors[first], oversampling**2)
+    return np.asarray(np.round(255.0 * image), dtype=np.uint8)
 
 
-def framing(pigs: Sequence[PlacedPig], aspect: float) -> View:
-    """A view that holds all pigs; of one pig, from its dot's side and a little from the front."""
-    places = np.array([pig.state.position_m for pig in pigs])
-    middle = 0.5 * (places.min(axis=0) + places.max(axis=0))
-    spread = float(np.sqrt(((places - middle) ** 2).sum(axis=1)).max())
-    radius = spread + max(pig.radius_m for pig in pigs)
+def _drawn(
+    pig: PlacedPig,
+    look: PigLook,
+    view: View,
+    table_color: FloatArray,
+    table: Table | None,
+    width: int,
+    height: int,
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Pixels at which a pig is seen, how near it is there, and its colours (k, 3) as written."""
+    quat = pig.state.quat_xyzw
+    vertices = rotate(quat, look.vertices_m) + pig.state.position_m
+    got = rasterise(view.project(vertices, width, height), look.faces, width, height)
+    lit = light.lit(look.sky, quat, vertices[:, 2], look.size_m, table_color)
+    known = np.concatenate([lit, rotate(quat, look.normals), vertices], axis=1)
+    corners = look.faces[got.faces]
+    shown = got.weights[:, 0, None] * known[corners[:, 0]]
+    for k in (1, 2):
+        shown += got.weights[:, k, None] * known[corners[:, k]]
+    albedo = look.colors(pig.name)[look.materials_at(got)]
+    colors = srgb(albedo * shown[:, :3] + _highlight(shown[:, 3:6], shown[:, 6:], view))
+    if table is None:
+        return got.pixels, got.nearness, colors
+    open_ = ~_under_table(shown[:, 6:], view, table)
+    return got.pixels[open_], got.nearness[open_], colors[open_]
+
+
+def _blend(
+    image: FloatArray, row: IntArray, column: IntArray, colors: FloatArray, samples: int
+) -> None:
+    """Lays samples of a pig over a picture, each one of so many of its pixel.
+
+    They are averaged as they are written down: bright edges would eat into dark ones otherwise.
+    """
+    height, width, _ = image.shape
+    index = row * width + column
+    share = np.bincount(index, minlength=height * width) / samples
+    touched = np.flatnonzero(share)
+    flat = image.reshape(-1, 3)
+    flat[touched] *= 1.0 - share[touched, None]
+    for k in range(3):
+        total = np.bincount(index, colors[:, k], minlength=height * width)
+        flat[touched, k] += total[touched] / samples
+
+
+def table_color(table: Table | None) -> Color:
+    """Of a table's surface."""
+    name = "laminate" if table is None else table.surface.name
+    return TABLE_COLORS.get(name, TABLE_COLORS["laminate"])
+
+
+def _ground(
+    view: View, shade: light.Shade, color: FloatArray, table: Table | None, width: int, height: int
+) -> FloatArray:
+    """(height, width, 3) the table and what is behind it, as written down."""
+    rays = view.rays(width, height).reshape(-1, 3)
+    place = view.place_m
+    on = rays[:, 2] < -1e-6
+    down = rays[on]
+    hits = place[:2] - (place[2] / down[:, 2])[:, None] * down[:, :2]
+    if table is not None:
+        inside = light.within(hits, 0.5 * np.array([table.length_m, table.width_m]))
+        on[on] = inside
+        hits = hits[inside]
+    behind = rays[~on]
+    up = np.clip(0.5 + 1.5 * behind[:, 2] / np.sqrt((behind**2).sum(axis=1)), 0.0, 1.0)
+    image = np.empty((width * height, 3))
+    image[~on] = srgb(linear(np.array(FLOOR_COLOR)) * (0.7 + 0.8 * up)[:, None])
+    image[on] = srgb(color * light.table_light(shade, FAR) / EXPOSURE)
+    near = shade.holds(hits)
+    image[np.flatnonzero(on)[near]] = srgb(color * light.table_light(shade, hits[near]) / EXPOSURE)
+    return image.reshape(height, width, 3)
+
+
+def _highlight(normals: FloatArray, places: FloatArray, view: View) -> FloatArray:
+    """(k, 1) what a glossy skin mirrors of the lamp."""
+    normals = normals / np.sqrt((normals**2).sum(axis=1, keepdims=True))
+    towards = view.place_m - places
+    towards /= np.sqrt((towards**2).sum(axis=1, keepdims=True))
+    half = towards + light.LAMP
+    half /= np.sqrt((half**2).sum(axis=1, keepdims=True))
+    facing = np.clip((normals * half).sum(axis=1, keepdims=True), 0.0, 1.0)
+    return np.asarray(HIGHLIGHT * facing**GLOSS)
+
+
+def _under_table(places: FloatArray, view: View, table: Table) -> NDArray[np.bool_]:
+    """(k,) whether the table's top hides these places from the camera."""
+    camera = view.place_m
+    share = camera[2] / np.maximum(camera[2] - places[:, 2], 1e-9)
+    hits = camera[:2] + share[:, None] * (places[:, :2] - camera[:2])
+    half = 0.5 * np.array([table.length_m, table.width_m])
+    return np.asarray((places[:, 2] < -1e-3) & light.within(hits, half))
+
+
+def framing(
+    pigs: Sequence[PlacedPig], aspect: float, above: bool = False, field_deg: float = 30.0
+) -> View:
+    """A view that just holds all pigs, from where most of their dots and snouts is seen.
+
+    Args:
+        pigs: at least one.
+        aspect: width over height of the picture.
+        above: from straight above instead.
+        field_deg: vertical field of view.
+    """
+    points = np.concatenate([_outline(pig) for pig in pigs])
+    azimuth = best_azimuth_deg(pigs)
+    elevation = 89.0 if above else max(_elevation_deg(pig.state.quat_xyzw) for pig in pigs)
+    return fitted(View(np.zeros(3), 1.0, azimuth, elevation, field_deg), points, aspect)
+
+
+def best_azimuth_deg(pigs: Sequence[PlacedPig]) -> float:
+    """From which side pigs are told best: none hides another, snouts and dots are in sight."""
+
+    def worth(azimuth_deg: float) -> float:
+        angles = [math.radians(azimuth_deg - _wanted_deg(pig.state.quat_xyzw)) for pig in pigs]
+        total = sum(math.cos(angle) for angle in angles) / len(pigs)
+        if len(pigs) == 2:
+            between = pigs[1].state.position_m - pigs[0].state.position_m
+            line = math.atan2(float(between[1]), float(between[0]))
+            total += 1.2 * abs(math.sin(math.radians(azimuth_deg) - line))
+        return total
+
     if len(pigs) == 1:
-        azimuth_deg = heading_deg(pigs[0].state.quat_xyzw) + BESIDE_SNOUT_DEG
-    else:
-        between = places[1] - places[0]
-        azimuth_deg = math.degrees(math.atan2(between[1], between[0])) + 90.0
-    field_deg = 30.0
-    half_rad = math.radians(field_deg / 2)
-    distance = 1.05 * radius / math.sin(min(half_rad, math.atan(math.tan(half_rad) * aspect)))
-    return View(middle, distance, azimuth_deg, 30.0, field_deg)
+        return _wanted_deg(pigs[0].state.quat_xyzw)
+    return max((float(k) for k in range(0, 360, 10)), key=worth)
+
+
+def _wanted_deg(quat_xyzw: FloatArray) -> float:
+    """The best side of one pig: a little from the front, where its right flank can be seen."""
+    flank = rotate(quat_xyzw, np.array([0.0, -1.0, 0.0]))
+    if math.hypot(flank[0], flank[1]) < 0.6:  # it lies on a side
+        return heading_deg(quat_xyzw) + BESIDE_SNOUT_DEG
+    turn = math.radians(BESIDE_SNOUT_DEG)
+    way = math.cos(turn) * rotate(quat_xyzw, X_AXIS) - math.sin(turn) * flank
+    return math.degrees(math.atan2(float(way[1]), float(way[0])))
+
+
+def _elevation_deg(quat_xyzw: FloatArray) -> float:
+    """Low, to see what touches the table; higher on a pig that shows a flank, or not, above."""
+    _, left, _ = up_in_body(quat_xyzw)
+    return FLANK_ELEVATION_DEG if abs(left) > 0.6 else ELEVATION_DEG
+
+
+def fitted(view: View, points_m: FloatArray, aspect: float, fill: float = 0.86) -> View:
+    """The view from as near as the points (n, 3) are still in its picture, up to a margin.
+
+    Seen along the camera's axes, a point (a, b, c) is in the picture of a camera at (x, y, z) if
+    |a - x| <= s (c - z), s being half the picture's width at distance 1, and likewise for b. So
+    x - s z is at least max(a - s c), and x + s z at most min(a + s c).
+    """
+    seen = points_m @ view.axes.T
+    half = fill * math.tan(math.radians(0.5 * view.field_deg))
+    place = np.empty(3)
+    nearest = []
+    for axis, s in ((0, half * aspect), (1, half)):
+        low = float((seen[:, axis] - s * seen[:, 2]).max())
+        high = float((seen[:, axis] + s * seen[:, 2]).min())
+        place[axis] = 0.5 * (low + high)
+        nearest.append((high - low) / (2.0 * s))
+    place[2] = min(nearest)
+    distance = float(seen[:, 2].mean()) - float(place[2])
+    target = (place + np.array([0.0, 0.0, distance])) @ view.axes
+    return replace(view, target_m=target, distance_m=distance)
+
+
+def _outline(pig: PlacedPig) -> FloatArray:
+    points = pig_look(pig.model).points_m[::7]
+    return np.asarray(rotate(pig.state.quat_xyzw, points) + pig.state.position_m)
 
 
 def heading_deg(quat_xyzw: FloatArray) -> float:
     """The compass direction of the snout in the world [deg]."""
     forward = rotate(quat_xyzw, X_AXIS)
     return math.degrees(math.atan2(float(forward[1]), float(forward[0])))
-
-
-def _table_top(view: View) -> ColoredMesh:
-    corners = (
-        TABLE_REACH
-        * view.distance_m
-        * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], dtype=float)
-    )
-    faces = np.array([[0, 1, 2], [0, 2, 3]])
-    return ColoredMesh(corners, np.tile([0.0, 0.0, 1.0], (4, 1)), faces, TABLE_COLOR)

@@ -15,6 +15,7 @@ Why it is set up as it is (units: see `bullet_client`):
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from types import TracebackType
 from typing import TypeVar
 
@@ -78,13 +79,23 @@ class Client:
             pybullet.disconnect(physicsClientId=self.id)
         self.id = -1
 
-    def run(self, steps: int, halvings: int = 0) -> int:
+    def run(self, steps: int, halvings: int = 0, each: Callable[[int], None] | None = None) -> int:
         """Simulates that many longest time steps, each halved some times.
+
+        Args:
+            steps: longest time steps.
+            halvings: how often each is halved.
+            each: called after each longest step with its number, from 1; changes no bit.
 
         Returns:
             The engine's steps.
         """
         finer = steps << halvings
+        if each is not None:
+            for number in range(1, steps + 1):
+                self.run(1, halvings)
+                each(number)
+            return finer
         if (steps, halvings) != self._running:
             self._running = (steps, halvings)
             duration_s = steps * self.settings.time_step_s

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from physim.values import Table
@@ -97,13 +98,13 @@ class PairClient(Client):
             for number, body in enumerate(bodies)
         ]
 
-    def advance(self, ticks: int) -> int:
-        """Simulates so many longest steps; the engine's steps."""
+    def advance(self, ticks: int, each: Callable[[int], None] | None = None) -> int:
+        """Simulates so many longest steps; the engine's steps. `each`: as for `run`."""
         halvings = max(
             halvings_for(motion.point_speed_m_s, motion.body.model.height_m, self.settings)
             for motion in self.look()
         )
-        return self.run(ticks, halvings)
+        return self.run(ticks, halvings, each)
 
     def look(self) -> Motions:
         """Where both pigs are and how they move."""

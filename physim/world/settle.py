@@ -21,6 +21,7 @@ from physim.world.motion import PlainState, PlainStates, States
 from physim.world.solo import Solo
 from physim.world.still import RestCriterion, Stillness
 from physim.world.together import Together
+from physim.world.track import Track
 from physim.world.watch import Watch
 from physim.world.world import World
 
@@ -36,6 +37,7 @@ def settle(
     certificates: Certificates | None = None,
     *,
     fast: bool = False,
+    tracks: tuple[Track, Track] | None = None,
 ) -> Rest:
     """Simulates one roll from release until both pigs are at rest.
 
@@ -49,8 +51,10 @@ def settle(
         certificates: know when a pig's outcome is certain; asked at the cap, and before.
         fast: ends the roll once the outcome is certain. It changes when a roll stops, and
             nothing else.
+        tracks: empty ones, which take down the ways of both pigs; this changes no bit.
     """
-    return _Roll(world, toss, criterion or RestCriterion(), observe, certificates, fast).settle()
+    rule = criterion or RestCriterion()
+    return _Roll(world, toss, rule, observe, certificates, fast, tracks).settle()
 
 
 class _Pig:
@@ -115,6 +119,7 @@ class _Roll:
         observe: Observer | None,
         certificates: Certificates | None,
         fast: bool,
+        tracks: tuple[Track, Track] | None,
     ) -> None:
         self._world = world
         self._rule = rule
@@ -125,9 +130,10 @@ class _Roll:
         self._halves = (world.table.length_m / 2, world.table.width_m / 2)
         self._tick = 0
         self._tick_s = world.settings.time_step_s
-        for solo, body, state in zip(
-            world.solos, world.bodies, (toss.black, toss.pink), strict=True
+        for solo, body, state, track in zip(
+            world.solos, world.bodies, toss.pigs, tracks or (None, None), strict=True
         ):
+            solo.track = track
             solo.release(body.enter(state))
         first, second = (
             _Pig(solo, Stillness(solo.body, world.table, rule), certificate)
@@ -138,7 +144,9 @@ class _Roll:
         self._watch = Watch(*world.solos, self._look_ticks)
         first_contact_s = min(solo.first_landing_s for solo in world.solos)
         self._cap_s = first_contact_s + rule.cap_s
-        self._together = Together(world.pair, rule, self._cap_s, certificates, observe, fast)
+        self._together = Together(
+            world.pair, rule, self._cap_s, certificates, observe, fast, tracks
+        )
 
     def settle(self) -> Rest:
         """Each alone and both together in turn, until there is nothing left to wait for."""

@@ -22,6 +22,7 @@ from physim.world.body import Body
 from physim.world.bullet_solo import SoloClient
 from physim.world.flight import Flight
 from physim.world.motion import Motion, PlainState
+from physim.world.track import Track
 
 # A flight that lasts at least so long is computed; shorter ones cost less to step.
 LEAST_FLIGHT_S = 0.015
@@ -61,6 +62,7 @@ class Solo:
         gap_m: in contact, of the lowest corner above the table; negative where it has sunk in.
         energy_m: potential and kinetic, over m g; without what lifts a sunken pig onto the table.
         energy_on_table_m: with it.
+        track: takes down the pig's way, if there is one.
     """
 
     def __init__(self, client: SoloClient) -> None:
@@ -78,6 +80,7 @@ class Solo:
         self.turning_m_s = 0.0
         self.gap_m = 0.0
         self.energy_m = self.energy_on_table_m = 0.0
+        self.track: Track | None = None
         self._motion: Motion | None = None
         self._at_s = 0.0  # of the engine's state
         self._began_s = 0.0
@@ -132,7 +135,7 @@ class Solo:
                     self._look(0)
                 return
             halvings = self.client.halvings(speed)
-            self.steps += self.client.run(ticks, halvings)
+            self.steps += self.client.run(ticks, halvings, self._note if self.track else None)
             self._at_s += ticks * self.tick_s
             self._look(halvings)
 
@@ -180,6 +183,8 @@ class Solo:
         self.energy_m = self.energy_on_table_m = flight.energy_m
         self.gap_m = 0.0
         self.turning_m_s = self.body.radius_m * flight.fastest_rad_s
+        if self.track is not None:
+            self.track.fly(self.ticks * self.tick_s, flight, began_s)
         self._sail()
 
     def _sail(self) -> None:
@@ -204,7 +209,14 @@ class Solo:
         self.client.place(state)
         self.flight = None
         self._at_s = self._lands_s
+        if self.track is not None:
+            self.track.add(self._at_s, state)
         return math.hypot(*state.velocity_m_s) + self.body.radius_m * math.hypot(*state.spin_rad_s)
+
+    def _note(self, number: int) -> None:
+        """Takes down where the pig is so many longest steps after the engine's state."""
+        if self.track is not None:
+            self.track.add(self._at_s + number * self.tick_s, self.client.look().plain())
 
     def _look(self, halvings: int) -> None:
         """Reads the engine; a pig that will be in the air for long takes off."""

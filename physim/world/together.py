@@ -11,6 +11,7 @@ from physim.world.certain import Certificate
 from physim.world.meeting import closing_m_s, gap_m, room_m, way_m
 from physim.world.motion import Motion, PlainStates, States
 from physim.world.still import RestCriterion, Stillness
+from physim.world.track import Track
 
 TOUCH_M = 1e-4  # pigs this near to each other may lean on each other
 
@@ -26,6 +27,7 @@ class Together:
         certificates: tuple[Certificate, Certificate] | None,
         observe: Callable[[float, States], None] | None,
         fast: bool,
+        tracks: tuple[Track, Track] | None,
     ) -> None:
         """Prepares for pigs that meet.
 
@@ -36,6 +38,7 @@ class Together:
             certificates: of both pigs, or None.
             observe: as for `settle`.
             fast: whether the roll ends once it is certain.
+            tracks: take down both pigs' ways, or None.
         """
         self._client = client
         self._rule = rule
@@ -43,6 +46,7 @@ class Together:
         self._certificates = certificates
         self._observe = observe
         self._fast = fast
+        self._tracks = tracks
         self._look_s = client.settings.call_s
         self._stills: tuple[Stillness, ...] = ()
         self.tick = 0
@@ -64,11 +68,12 @@ class Together:
         self.tick, self.steps = tick, steps
         self._stills = tuple(Stillness(body, client.table, self._rule) for body in client.bodies)
         client.place(states, at_edge=False)
+        self._note(0)
         if self._near_edge(client.look()):
             client.place(states, at_edge=True)
         look_ticks = client.settings.steps_a_call
         while self._time_s < self._cap_s:
-            self.steps += client.advance(look_ticks)
+            self.steps += client.advance(look_ticks, self._note if self._tracks else None)
             self.tick += look_ticks
             motions = client.look()
             if self._observe:
@@ -87,6 +92,14 @@ class Together:
                 if basins is not None:
                     return self._end(Status.OK, basins)
         return self._end(Status.UNSETTLED)
+
+    def _note(self, number: int) -> None:
+        """Takes down where the pigs are so many longest steps after this look."""
+        if self._tracks is None:
+            return
+        time_s = (self.tick + number) * self._client.settings.time_step_s
+        for track, motion in zip(self._tracks, self._client.look(), strict=True):
+            track.add(time_s, motion.plain())
 
     @property
     def _time_s(self) -> float:

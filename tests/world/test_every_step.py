@@ -82,11 +82,13 @@ def watching() -> Iterator[Watcher]:
     watcher = Watcher()
     run, place, resume, land = Client.run, PairClient.place, Solo.resume, Solo._land
 
-    def one_by_one(client: Client, steps: int, halvings: int = 0) -> int:
+    def one_by_one(
+        client: Client, steps: int, halvings: int = 0, each: Callable[[int], None] | None = None
+    ) -> int:
         """As `run`, with a call a step; bodies and numbers are the same."""
         finer = steps << halvings
         if isinstance(client, SoloClient) and client.look().centre_m[2] > 5.0:
-            return run(client, steps, halvings)  # it drops what it touched
+            return run(client, steps, halvings, each)  # it drops what it touched
         step_s = client.settings.time_step_s / (1 << halvings)
         client._running = (0, 0)  # so that the next call sets its own
         pybullet.setPhysicsEngineParameter(

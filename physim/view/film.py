@@ -1,0 +1,143 @@
+"""A roll as a film: what the camera does, and every frame of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from PIL import Image as Pillow
+from scipy.ndimage import maximum_filter1d
+
+from physim.values import FloatArray
+from physim.view.camera import View
+from physim.view.caption import captioned
+from physim.view.replay import Replay
+from physim.view.scene import best_azimuth_deg, fitted, picture
+from physim.view.sheet import near, pigs_picture
+
+HOLD_S = 1.2  # of the film, on the pigs at rest
+_LOOK_S = 1 / 60  # between two moments that the camera considers
+_CALM_S = 0.35  # over which its way is smoothed
+
+
+@dataclass(frozen=True)
+class FilmPlan:
+    """What a film is like.
+
+    Attributes:
+        width, height: of the picture [pixels].
+        frames_per_s: of the film.
+        speed: simulated time over the film's: 0.25 is slow motion.
+    """
+
+    width: int = 480
+    height: int = 360
+    frames_per_s: float = 20.0
+    speed: float = 1.0
+
+    def times_s(self, ends_s: float) -> list[float]:
+        """Simulated time of each frame up to the rest; the pause after it repeats the last."""
+        step = self.speed / self.frames_per_s
+        return [k * step for k in range(math.ceil(ends_s / step))] + [ends_s]
+
+    @property
+    def held(self) -> int:
+        """Frames of the pause."""
+        return max(1, round(HOLD_S * self.frames_per_s))
+
+
+def frames(replay: Replay, plan: FilmPlan) -> Iterator[Pillow.Image]:
+    """Every frame up to the rest; the film is to hold the last one, which says what it came to.
+
+    Pigs that lie far apart are shown in a view each there.
+    """
+    path = CameraPath(replay, plan.width / plan.height, plan.speed)
+    times = plan.times_s(replay.ends_s)
+    for time_s in times[:-1]:
+        pigs, view = replay.pigs(time_s), path.at(time_s)
+        yield Pillow.fromarray(picture(pigs, plan.width, plan.height, view, replay.table))
+    pigs = replay.at_rest()
+    if near(pigs):
+        last = picture(pigs, plan.width, plan.height, path.at(times[-1]), replay.table)
+    else:
+        last = pigs_picture(pigs, plan.width, plan.height, replay.table)
+    yield captioned(Pillow.fromarray(last), replay.roll)
+
+
+class CameraPath:
+    """A camera that always holds all that is still to come, and so moves in on the rest."""
+
+    def __init__(self, replay: Replay, aspect: float, speed: float = 1.0) -> None:
+        ends_s = replay.ends_s
+        times = np.append(np.arange(0.0, ends_s, _LOOK_S), ends_s)
+        corners = [_reach_m(replay, float(time_s)) for time_s in times]
+        start = _start(replay, 30.0)
+        views = [
+            fitted(start, np.concatenate(corners[k:]), aspect, fill=0.92) for k in range(len(times))
+        ]
+        self._times = times
+        self._start = start
+        way = np.array([[*view.target_m, math.log(view.distance_m)] for view in views])
+        half = max(1, round(_CALM_S * min(1.0, speed) / _LOOK_S))
+        self._way = _calmed(way, half)
+        # A smooth way may have lost a pig: from farther away it is in sight again.
+        for number, seen in enumerate(corners):
+            self._way[number, 3] += self._missing(number, seen, aspect)
+        self._way[:, 3] = _calmed(maximum_filter1d(self._way[:, 3:], 2 * half + 1, axis=0), half)[
+            :, 0
+        ]
+
+    def at(self, time_s: float) -> View:
+        """From where the pigs are seen at that simulated time."""
+        x, y, z, distance = (np.interp(time_s, self._times, column) for column in self._way.T)
+        return replace(
+            self._start, target_m=np.array([x, y, z]), distance_m=math.exp(float(distance))
+        )
+
+    def _missing(self, number: int, seen: FloatArray, aspect: float) -> float:
+        """By how much (logarithm) the camera is too near to hold these points."""
+        way = self._way[number]
+        view = replace(self._start, target_m=way[:3], distance_m=math.exp(way[3]))
+        missing = 0.0
+        while missing < 2.0:
+            places = view.project(seen, aspect, 1.0)
+            aside = np.abs(places[:, :2] - [0.5 * aspect, 0.5]) / [aspect, 1.0]
+            if aside.max() < 0.47 and places[:, 2].min() > 0.0:
+                break
+            missing += 0.03
+            view = replace(view, distance_m=math.exp(way[3] + missing))
+        return missing
+
+
+def toss_view(replay: Replay, aspect: float, field_deg: float) -> View:
+    """One view of all that happens from release to rest."""
+    times = np.append(np.arange(0.0, replay.ends_s, _LOOK_S), replay.ends_s)
+    points = np.concatenate([_reach_m(replay, float(time_s)) for time_s in times])
+    return fitted(_start(replay, field_deg), points, aspect)
+
+
+def _start(replay: Replay, field_deg: float) -> View:
+    azimuth = best_azimuth_deg(replay.at_rest())
+    return View(np.zeros(3), 1.0, azimuth, 30.0, field_deg)
+
+
+def _reach_m(replay: Replay, time_s: float) -> FloatArray:
+    """(12, 3) how far both pigs' spheres reach."""
+    reach = np.concatenate([np.eye(3), -np.eye(3)])
+    points = np.concatenate(
+        [p.state.position_m + 0.85 * p.radius_m * reach for p in replay.pigs(time_s)]
+    )
+    # What falls past the edge is not followed for ever.
+    return np.asarray(np.maximum(points, [-np.inf, -np.inf, -0.25]))
+
+
+def _calmed(way: FloatArray, half: int) -> FloatArray:
+    """A way smoothed by a running mean, and that again, its ends kept."""
+    for _ in range(2):
+        padded = np.pad(way, ((half, half), (0, 0)), mode="edge")
+        sums = np.cumsum(np.concatenate([np.zeros((1, way.shape[1])), padded]), axis=0)
+        size = 2 * half + 1
+        way = (sums[size:] - sums[:-size]) / size
+    return way

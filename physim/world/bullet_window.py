@@ -1,0 +1,284 @@
+"""PyBullet's window: a client that shows bodies and never steps physics.
+
+Everything is drawn in units of 1/`UNITS_PER_M` m: the window's light, its shadows and the speed
+of its mouse are made for objects of about a metre.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from physim.errors import DisplayError
+from physim.values import FloatArray, RigidState, Table
+from physim.world.bullet_client import pybullet, quiet_stdout
+
+UNITS_PER_M = 20.0
+THICK_M = 0.02  # of the table's top
+Color = tuple[float, float, float]
+FIELD_DEG = 90.0  # the window's own vertical field of view
+_UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
+_SPHERE = 0.0009  # radius of a mark [m]
+
+
+@dataclass(frozen=True)
+class ColoredMesh:
+    """Triangles of one colour.
+
+    Attributes:
+        vertices_m: (n, 3) [m], frame of the body.
+        normals: (n, 3) unit normals for smooth shading.
+        faces: (m, 3) vertex indices.
+        color: red, green, blue in [0, 1].
+    """
+
+    vertices_m: FloatArray
+    normals: FloatArray
+    faces: NDArray[np.int64]
+    color: Color
+
+
+class WindowClosed(Exception):
+    """The user has closed the window."""
+
+
+class Window:
+    """The window. Use it with `with`; only one a process at a time."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self._size = (width, height)
+        self._id = -1
+        self._texts: dict[str, int] = {}
+        self._said: dict[str, tuple[object, ...]] = {}
+        self._down: set[int] = set()
+        self._camera: Any = None  # as it was seen last; the user may move it
+        self._bodies: list[int] = []
+        self._marks: list[int] = []
+        self._lines: list[int] = []
+
+    def __enter__(self) -> Window:
+        width, height = self._size
+        with quiet_stdout(silent=True):
+            self._id = pybullet.connect(pybullet.GUI, options=f"--width={width} --height={height}")
+        if self._id < 0:
+            raise DisplayError("the window could not be opened; `physim render` needs no display")
+        for setting, value in (
+            (pybullet.COV_ENABLE_KEYBOARD_SHORTCUTS, 0),  # they would act beside ours
+            (pybullet.COV_ENABLE_MOUSE_PICKING, 0),
+            (pybullet.COV_ENABLE_SEGMENTATION_MARK_PREVIEW, 0),
+            (pybullet.COV_ENABLE_DEPTH_BUFFER_PREVIEW, 0),
+            (pybullet.COV_ENABLE_RGB_BUFFER_PREVIEW, 0),
+            (pybullet.COV_ENABLE_GUI, 0),
+            (pybullet.COV_ENABLE_SHADOWS, 1),
+        ):
+            pybullet.configureDebugVisualizer(setting, value, physicsClientId=self._id)
+        pybullet.configureDebugVisualizer(
+            lightPosition=[-8.0, -7.0, 18.0],
+            shadowMapWorldSize=14,
+            shadowMapResolution=4096,
+            physicsClientId=self._id,
+        )
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._id >= 0 and pybullet.isConnected(self._id):
+            with quiet_stdout(silent=True):
+                pybullet.disconnect(physicsClientId=self._id)
+        self._id = -1
+
+    def check(self) -> None:
+        """Raises `WindowClosed` once the user has closed the window."""
+        if not pybullet.isConnected(self._id):
+            raise WindowClosed
+
+    def clear(self) -> None:
+        """Takes everything away but texts and sliders."""
+        self.unmark()
+        for body in self._bodies:
+            pybullet.removeBody(body, physicsClientId=self._id)
+        self._bodies = []
+
+    def add_table(self, table: Table, color: Color) -> None:
+        """A table's top."""
+        half = [0.5 * s * UNITS_PER_M for s in (table.length_m, table.width_m, THICK_M)]
+        shape = pybullet.createVisualShape(
+            pybullet.GEOM_BOX,
+            halfExtents=half,
+            rgbaColor=[*color, 1.0],
+            specularColor=[0.05, 0.05, 0.05],
+            physicsClientId=self._id,
+        )
+        place = np.array([0.0, 0.0, -0.5 * THICK_M])
+        self._bodies.append(self._body(shape, RigidState(place, _UPRIGHT)))
+
+    def add(self, meshes: Sequence[ColoredMesh], state: RigidState) -> list[int]:
+        """Puts a body of several meshes at a place; returns its handles."""
+        handles = []
+        for mesh in meshes:
+            with tempfile.TemporaryDirectory(prefix="physim-") as folder, quiet_stdout(silent=True):
+                path = Path(folder) / "mesh.obj"
+                path.write_text(_shaded_obj(mesh))
+                shape = pybullet.createVisualShape(
+                    pybullet.GEOM_MESH,
+                    fileName=str(path),
+                    rgbaColor=[*mesh.color, 1.0],
+                    specularColor=[0.15, 0.15, 0.15],
+                    physicsClientId=self._id,
+                )
+                handles.append(self._body(shape, state))
+        self._bodies += handles
+        return handles
+
+    def move(self, handles: Sequence[int], state: RigidState) -> None:
+        """Puts a body elsewhere."""
+        place, quat = (state.position_m * UNITS_PER_M).tolist(), state.quat_xyzw.tolist()
+        for handle in handles:
+            pybullet.resetBasePositionAndOrientation(handle, place, quat, physicsClientId=self._id)
+
+    def mark(self, places_m: Sequence[FloatArray], color: Color) -> None:
+        """Small balls at these places."""
+        for place in places_m:
+            shape = pybullet.createVisualShape(
+                pybullet.GEOM_SPHERE,
+                radius=_SPHERE * UNITS_PER_M,
+                rgbaColor=[*color, 1.0],
+                physicsClientId=self._id,
+            )
+            self._marks.append(self._body(shape, RigidState(place, _UPRIGHT)))
+
+    def outline(self, corners_m: FloatArray, color: Color) -> None:
+        """A closed line through places (n, 3)."""
+        for a, b in zip(corners_m, np.roll(corners_m, -1, axis=0), strict=True):
+            ends = [(UNITS_PER_M * p).tolist() for p in (a, b)]
+            self._lines.append(pybullet.addUserDebugLine(*ends, color, 3, physicsClientId=self._id))
+
+    def unmark(self) -> None:
+        """Takes balls and lines away."""
+        for mark in self._marks:
+            pybullet.removeBody(mark, physicsClientId=self._id)
+        for line in self._lines:
+            pybullet.removeUserDebugItem(line, physicsClientId=self._id)
+        self._marks, self._lines = [], []
+
+    def look(
+        self, target_m: FloatArray, distance_m: float, azimuth_deg: float, up_deg: float
+    ) -> None:
+        """Moves the camera; angles as in `view.camera.View`."""
+        pybullet.resetDebugVisualizerCamera(
+            distance_m * UNITS_PER_M,
+            azimuth_deg + 90.0,
+            -up_deg,
+            (target_m * UNITS_PER_M).tolist(),
+            physicsClientId=self._id,
+        )
+        self._camera = None
+
+    def write(self, name: str, text: str, across: float, down: float, color: Color) -> None:
+        """A line of text at a place of the picture, in place of the one with this name before.
+
+        Args:
+            name: of the line.
+            text: empty for none.
+            across: 0 at the left edge of the picture, 1 at the right.
+            down: 0 at the top, 1 at the bottom.
+            color: of the letters.
+        """
+        place = self._place(across, down)
+        said = (text, *np.round(place, 3).tolist())
+        if self._said.get(name) == said:
+            return
+        self._said[name] = said
+        known = self._texts.get(name)
+        replace = {} if known is None else {"replaceItemUniqueId": known}
+        self._texts[name] = pybullet.addUserDebugText(
+            text or " ", place.tolist(), color, 1.0, physicsClientId=self._id, **replace
+        )
+
+    def slider(self, name: str, low: float, high: float, value: float) -> int:
+        """A new slider; `low` above `high` makes a button, whose value counts its presses."""
+        return int(pybullet.addUserDebugParameter(name, low, high, value, physicsClientId=self._id))
+
+    def panel(self, shown: bool) -> None:
+        """Shows the panel with the sliders, or hides it; the window's own panels go with it."""
+        pybullet.configureDebugVisualizer(
+            pybullet.COV_ENABLE_GUI, int(shown), physicsClientId=self._id
+        )
+
+    def remove_sliders(self) -> None:
+        """Takes all sliders and buttons away."""
+        pybullet.removeAllUserParameters(physicsClientId=self._id)
+
+    def value(self, slider: int) -> float:
+        """Where a slider stands."""
+        return float(pybullet.readUserDebugParameter(slider, physicsClientId=self._id))
+
+    def keys(self) -> list[str]:
+        """The keys that were pressed since the last call: characters, `left` and `right`."""
+        self.check()
+        self._camera = None
+        names = {
+            pybullet.B3G_LEFT_ARROW: "left",
+            pybullet.B3G_RIGHT_ARROW: "right",
+            27: "escape",
+        }
+        pressed = []
+        for key, state in pybullet.getKeyboardEvents(physicsClientId=self._id).items():
+            # Of a key that was down only between two calls nothing is told but its release.
+            if key not in self._down:
+                pressed.append(names.get(key, chr(key) if key < 256 else ""))
+                self._down.add(key)
+            if state & pybullet.KEY_WAS_RELEASED:
+                self._down.discard(key)
+        return pressed
+
+    def _place(self, across: float, down: float) -> FloatArray:
+        """Where a text has to be in the world to be seen at a place of the picture."""
+        camera = self._camera or pybullet.getDebugVisualizerCamera(physicsClientId=self._id)
+        self._camera = camera
+        width, height = camera[0], camera[1]
+        forward, up = np.array(camera[5]), np.array(camera[4])
+        distance, target = camera[10], np.array(camera[11])
+        forward = forward / math.sqrt(float(forward @ forward))
+        right = np.cross(forward, up)
+        right /= math.sqrt(float(right @ right))
+        over = np.cross(right, forward)
+        half = math.tan(math.radians(0.5 * FIELD_DEG))
+        near = 0.05 * distance  # before all that could hide it
+        x = (2.0 * across - 1.0) * half * width / max(1, height)
+        y = (1.0 - 2.0 * down) * half
+        return np.asarray(target - distance * forward + near * (forward + x * right + y * over))
+
+    def _body(self, shape: int, state: RigidState) -> int:
+        return int(
+            pybullet.createMultiBody(
+                0,
+                -1,
+                shape,
+                basePosition=(state.position_m * UNITS_PER_M).tolist(),
+                baseOrientation=state.quat_xyzw.tolist(),
+                physicsClientId=self._id,
+            )
+        )
+
+
+def _shaded_obj(mesh: ColoredMesh) -> str:
+    used, faces = np.unique(mesh.faces, return_inverse=True)
+    faces = faces.reshape(-1, 3) + 1
+    vertices, normals = mesh.vertices_m[used] * UNITS_PER_M, mesh.normals[used]
+    lines = [f"v {x:.7g} {y:.7g} {z:.7g}" for x, y, z in vertices.tolist()]
+    lines += [f"vn {x:.5f} {y:.5f} {z:.5f}" for x, y, z in normals.tolist()]
+    lines += [f"f {a}//{a} {b}//{b} {c}//{c}" for a, b, c in faces.tolist()]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,101 @@
+"""`physim render`: what it writes, and what it refuses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+import physim
+
+
+def render(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "physim", "render", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_picture_a_film_and_a_scene_of_one_roll(tmp_path: Path) -> None:
+    for name, options in (
+        ("a.png", ["--width", "200", "--height", "120"]),
+        ("b.png", ["--views", "4", "--width", "200", "--height", "160"]),
+        ("c.png", ["--contacts", "--width", "400", "--height", "300"]),
+        ("d.gif", ["--width", "64", "--height", "48", "--fps", "4"]),
+        ("e.glb", ["--speed", "0.5"]),
+    ):
+        done = render("--seed", "3", "--index", "1", "--out", tmp_path / name, *options)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == f"{tmp_path / name}\n"
+        if name == "d.gif":
+            assert "frames" in done.stderr  # progress
+    sizes = [Image.open(tmp_path / name).size for name in ("a.png", "b.png", "c.png", "d.gif")]
+    assert sizes == [(200, 120), (200, 160), (400, 300), (64, 48)]
+    assert (tmp_path / "e.glb").read_bytes()[:4] == b"glTF"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        *("a.png", "b.png", "c.png", "d.gif", "e.glb")
+    ]
+
+
+def test_a_roll_of_a_dataset_is_that_roll(tmp_path: Path) -> None:
+    physim.batch(4, tmp_path / "d", seed=8, toss="hand", workers=1)
+    size = ("--width", "160", "--height", "100")
+    for name, options in (
+        ("run.png", ("--run", tmp_path / "d")),
+        ("seed.png", ("--seed", "8", "--toss", "hand")),
+    ):
+        done = render("--out", tmp_path / name, "--index", "2", *options, *size)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run.png").read_bytes() == (tmp_path / "seed.png").read_bytes()
+    done = render("--out", tmp_path / "x.png", "--run", tmp_path / "d", "--index", "4")
+    assert done.returncode == 2 and "holds no roll 4" in done.stderr
+    assert not (tmp_path / "x.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--out", "x.bmp"], "must end in one of"),
+        (["--out", "x.png", "--fps", "9"], "--fps does not go with a .png file"),
+        (["--out", "x.gif", "--views", "4"], "--views does not go with a .gif file"),
+        (["--out", "x.glb", "--width", "99"], "--width does not go with a .glb file"),
+        (["--out", "x.gif", "--sheet", "d"], "--sheet makes a picture, not a .gif file"),
+        (["--out", "x.png", "--run", "d", "--toss", "hand"], "--toss does not go with --run"),
+        (["--out", "x.png", "--rests", "--seed", "3"], "--seed does not go with --rests"),
+        (["--out", "x.png", "--sheet", "d", "--outcomes", "d"], "does not go with --sheet"),
+        (["--out", "x.png", "-n", "3", "--views", "4"], "--views does not go with -n"),
+        (["--out", "x.png", "--contacts", "--views", "4"], "--views does not go with --contacts"),
+        (["--out", "x.png", "-n", "49"], "from 1 to 48"),
+    ],
+)
+def test_what_would_be_ignored_is_refused(options: list[str], says: str, tmp_path: Path) -> None:
+    place = str(tmp_path / options[1])
+    done = render(*options[:1], place, *options[2:])
+    assert done.returncode == 2
+    assert says in done.stderr and done.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_mp4_without_the_encoder_says_what_to_install(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.modules['imageio_ffmpeg'] = None\nfrom physim.cli.main import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "render", "--out", str(tmp_path / "a.mp4")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2 and "pip install 'physim[film]'" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_watch_refuses_what_a_dataset_fixes() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "physim", "watch", "--run", "d", "--surface", "felt"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2 and "--surface does not go with --run" in done.stderr

@@ -1,0 +1,77 @@
+"""Contact sheets, and the rolls of a dataset seen again."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import physim
+from physim.batch.read import read_columns
+from physim.errors import DatasetError
+from physim.roll import Setup, Simulator
+from physim.values import PIG_NAMES
+from physim.view import gallery
+from physim.view.replay import Replay, RunTheatre, Theatre, differences, read_row
+from physim.view.sheet import GAP, TILE, Tile, contact_sheet
+
+
+def test_a_dataset_s_rolls_are_seen_at_rest_and_pass_through_their_rows(dataset: Path) -> None:
+    """The rows are of fast rolls: they hold pigs that were certain, not at rest."""
+    columns = read_columns(dataset)
+    with RunTheatre(dataset) as theatre, Simulator(Setup.named(settle="full")) as simulator:
+        for index in (3, 4, 11):
+            replay = theatre.replay(index)
+            expected = simulator.roll(5, index)
+            for number, (name, pig) in enumerate(zip(PIG_NAMES, expected.pigs, strict=True)):
+                shown = replay.at_rest()[number].state
+                assert shown.position_m.tolist() == pig.position_m.tolist()
+                assert shown.quat_xyzw.tolist() == pig.quat_xyzw.tolist()
+                then = replay.recording.at(columns[f"{name}_time_s"][index])[number]
+                row = [columns[f"{name}_{axis}"][index] for axis in ("x_m", "y_m", "z_m")]
+                assert then.position_m.tolist() == row
+                assert replay.roll.pigs[number].pose.value == columns[f"{name}_pose"][index]
+
+
+def test_a_row_with_another_bit_or_label_is_told(dataset: Path) -> None:
+    with RunTheatre(dataset) as theatre:
+        replay = theatre.replay(2)
+        row = read_row(dataset, theatre.manifest, 2)
+        assert differences(replay, row) == []
+        other = {**row, "pink_qx": float(np.nextafter(row["pink_qx"], 2.0)), "outcome": "oinker"}
+        assert differences(replay, other) == ["outcome", "pink_qx"]
+
+
+def test_rows_that_are_not_there_and_counts_are_refused(dataset: Path, tmp_path: Path) -> None:
+    with (
+        RunTheatre(dataset) as theatre,
+        pytest.raises(DatasetError, match=r"no roll 12 \(asked for: 0 to 11\)"),
+    ):
+        theatre.replay(12)
+    physim.batch(4, tmp_path / "c", seed=5, workers=1, counts_only=True)
+    with pytest.raises(DatasetError, match="counts only"):
+        RunTheatre(tmp_path / "c")
+
+
+def test_sheets_of_a_dataset(dataset: Path) -> None:
+    told: list[tuple[int, int]] = []
+    poses = gallery.pose_sheet(dataset, lambda done, total: told.append((done, total)))
+    assert told[-1] == (6, 6)
+    assert poses.size[0] == 3 * (TILE[0] + GAP) + GAP
+    outcomes = gallery.outcome_sheet(dataset)
+    kinds = len(set(read_columns(dataset, ["outcome"])["outcome"]))
+    assert outcomes.size[1] > -(-kinds // 3) * TILE[1]
+    for image in (poses, outcomes):
+        assert len(set(image.convert("L").tobytes())) > 60
+
+
+def test_the_rests_of_a_model_and_rolls_in_a_row(theatre: Theatre) -> None:
+    rests = gallery.rest_sheet("standard", most=2, rarest=1)
+    rolls = gallery.rolls_sheet(theatre, 0, 2)
+    assert rests.size[0] == 3 * (TILE[0] + GAP) + GAP
+    assert rolls.size[0] == 2 * (TILE[0] + GAP) + GAP
+
+
+def test_what_did_not_occur_is_said(replay: Replay) -> None:
+    empty = contact_sheet("t", [Tile("a", "b", ())])
+    full = contact_sheet("t", [Tile("a", "b", tuple(replay.at_rest()))])
+    assert empty.tobytes() != full.tobytes()

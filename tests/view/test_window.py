@@ -1,0 +1,190 @@
+"""The real window, on a display without a screen (Xvfb), driven by keys as a user would.
+
+Software rendering is slow, above all on a busy machine: the tests wait for what they expect to
+see, and not for a time.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import ImageGrab, features
+
+from physim.errors import DisplayError
+from physim.view.watch import watch
+
+MISSING = [name for name in ("Xvfb", "xdotool") if shutil.which(name) is None]
+needs_display = pytest.mark.skipif(
+    bool(MISSING) or not features.check("xcb"),
+    reason=f"needs {', '.join(MISSING) or 'a Pillow with XCB'} (apt-get install xvfb xdotool)",
+)
+PATIENCE_S = 200.0
+Picture = np.ndarray
+
+
+class Display:
+    """An X server in memory."""
+
+    def __init__(self) -> None:
+        read, write = os.pipe()
+        self.process = subprocess.Popen(
+            ["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-nolisten", "tcp"],
+            pass_fds=[write],
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(write)
+        with os.fdopen(read) as stream:
+            self.name = f":{stream.readline().strip()}"
+
+    def picture(self) -> Picture:
+        return np.asarray(ImageGrab.grab(xdisplay=self.name).convert("RGB")).astype(int)
+
+    def do(self, *words: str) -> str:
+        done = subprocess.run(
+            ["xdotool", *words],
+            env={**os.environ, "DISPLAY": self.name},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stdout
+
+    def window(self) -> str:
+        found = self.do("search", "--name", "Bullet Physics").split()
+        return found[-1] if found else ""
+
+    def press(self, key: str) -> None:
+        self.do("windowfocus", self.window())
+        self.do("key", "--delay", "150", key)
+
+
+@pytest.fixture
+def display() -> Iterator[Display]:
+    display = Display()
+    yield display
+    display.process.terminate()
+    display.process.wait()
+
+
+@pytest.fixture
+def start(display: Display) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    started: list[subprocess.Popen[str]] = []
+
+    def begin(*options: str) -> subprocess.Popen[str]:
+        arguments = ["watch", "--width", "640", "--height", "480", "--seed", "3", *options]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "physim", *arguments],
+            env={**os.environ, "DISPLAY": display.name, "LP_NUM_THREADS": "1"},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        return process
+
+    yield begin
+    for process in started:
+        if process.poll() is None:
+            process.terminate()
+        process.communicate()
+
+
+def wait_for(what: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        if what():
+            return
+        assert process is None or process.poll() is None, process.communicate()[1]
+        time.sleep(0.3)
+    pytest.fail("it was never seen")
+
+
+def pigs_in(picture: Picture) -> int:
+    """Pink pixels, not the red of the axis that PyBullet draws at first."""
+    red, green, blue = np.moveaxis(picture, 2, 0)
+    return int(((red > green + 30) & (red > blue + 15) & (green > 80)).sum())
+
+
+def table_in(picture: Picture) -> tuple[int, ...]:
+    """The colour of the table's front, where no text stands."""
+    return tuple(int(c) for c in np.median(picture[380:410, 520:600].reshape(-1, 3), axis=0))
+
+
+@needs_display
+def test_keys_do_what_they_say_and_the_window_ends_cleanly(
+    display: Display, start: Callable[..., subprocess.Popen[str]]
+) -> None:
+    process = start()
+    wait_for(lambda: pigs_in(display.picture()) > 40, process)
+    before = table_in(display.picture())
+    display.press("u")  # laminate to wood
+    wait_for(lambda: sum(abs(np.subtract(table_in(display.picture()), before))) > 25, process)
+    wait_for(lambda: pigs_in(display.picture()) > 40, process)
+    plain = display.picture()
+    display.press("g")  # the panel with the sliders
+    wait_for(lambda: (np.abs(display.picture() - plain).sum(axis=2) > 60).mean() > 0.2, process)
+    display.press("q")
+    assert process.wait(PATIENCE_S) == 0
+
+
+@needs_display
+def test_the_window_s_own_cross_ends_it_too(
+    display: Display, start: Callable[..., subprocess.Popen[str]]
+) -> None:
+    process = start()
+    wait_for(lambda: pigs_in(display.picture()) > 40, process)
+    # PyBullet's window does not ask to be told: window managers cut it off.
+    display.do("windowkill", display.window())
+    assert process.wait(PATIENCE_S) == 0
+
+
+@needs_display
+def test_a_display_that_goes_away_is_told_in_one_message(
+    display: Display, start: Callable[..., subprocess.Popen[str]]
+) -> None:
+    process = start("--toss", "hand")
+    wait_for(lambda: pigs_in(display.picture()) > 20, process)
+    display.process.kill()
+    _, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 2
+    assert said.count("\n") == 1 and "went away" in said and "physim render" in said
+
+
+@needs_display
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_200_rolls_need_no_more_memory_than_40(display: Display) -> None:
+    program = Path(__file__).with_name("many_rolls_in_a_window.py")
+    done = subprocess.run(
+        [sys.executable, str(program)],
+        env={**os.environ, "DISPLAY": display.name, "LP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = re.search(r"memory (\d+) (\d+)", done.stdout)  # PyBullet prints too
+    assert found is not None, done.stdout
+    after_40, after_200 = map(int, found.groups())
+    assert after_200 < 1.1 * after_40 + 10_000_000
+
+
+def test_no_display_is_told_in_one_message_that_names_render(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    with pytest.raises(DisplayError, match=r"DISPLAY is not set.*physim render"):
+        watch({}, 0, None, 300, 300)
+
+
+def test_a_display_that_is_not_there_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISPLAY", ":4321")
+    with pytest.raises(DisplayError, match=r"no display .*:4321.*physim render"):
+        watch({}, 0, None, 300, 300)
