@@ -31,7 +31,7 @@ FloatArray = NDArray[np.float64]
 Policy = NDArray[np.bool_]
 """(T, T, T) whether a player with k points in the turn, i banked, against j, holds: [k, i, j]."""
 
-TOLERANCE = 1e-9  # of the last sweep; four digits are wanted
+TOLERANCE = 1e-9  # of the last sweep's changes
 MOST_SWEEPS = 100_000
 MAX_TARGET = 500
 
@@ -81,17 +81,24 @@ def check_solvable(rules: RuleSet) -> None:
         )
     if rules.target > MAX_TARGET:
         raise ConfigError(
-            f"games are solved up to a target of {MAX_TARGET}, found {rules.target}; take a lower one"
+            f"games are solved up to a target of {MAX_TARGET}, found {rules.target}; "
+            "take a lower one"
         )
 
 
-def solve(odds: ThrowOdds, rules: RuleSet, guess: FloatArray | None = None) -> Solution:
+def solve(
+    odds: ThrowOdds,
+    rules: RuleSet,
+    guess: FloatArray | None = None,
+    tolerance: float = TOLERANCE,
+) -> Solution:
     """Optimal play of two players.
 
     Args:
         odds: of one throw.
         rules: of the game.
         guess: (T, T) values to begin with, such as those of a similar game.
+        tolerance: of the last sweep's changes; the errors of the values are some ten times it.
 
     Raises:
         ConfigError: rules that the solver does not cover.
@@ -99,7 +106,7 @@ def solve(odds: ThrowOdds, rules: RuleSet, guess: FloatArray | None = None) -> S
     check_solvable(rules)
     sweep = Sweep(odds, rules)
     values = np.full((rules.target, rules.target), 0.5) if guess is None else guess.copy()
-    values, sweeps = _until_still(values, sweep.best)
+    values, sweeps = _until_still(values, sweep.best, tolerance)
     policy = np.zeros((rules.target,) * 3, dtype=bool)
     values = sweep.best(values, policy)
     return Solution(odds, rules, values, policy, sweeps)
@@ -122,13 +129,13 @@ def first_wins(odds: ThrowOdds, rules: RuleSet, first: Policy, second: Policy) -
 
 
 def _until_still(
-    values: FloatArray, sweep: Callable[[FloatArray], FloatArray]
+    values: FloatArray, sweep: Callable[[FloatArray], FloatArray], tolerance: float = TOLERANCE
 ) -> tuple[FloatArray, int]:
     for sweeps in range(1, MOST_SWEEPS + 1):
         swept = sweep(values)
         change = float(np.abs(swept - values).max())
         values = swept
-        if change < TOLERANCE:
+        if change < tolerance:
             return values, sweeps
     raise ConfigError(
         f"the game does not come to an end: values still move by {change:.1g} after {MOST_SWEEPS} "

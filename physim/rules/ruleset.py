@@ -248,7 +248,7 @@ def _changed(rules: RuleSet, data: Mapping[str, Any], where: str) -> RuleSet:
     return replace(rules, **{key: _value(key, value, where) for key, value in data.items()})
 
 
-def _value(key: str, value: object, where: str) -> object:
+def _value(key: str, value: object, where: str) -> Any:
     named = f"{where}: `{key}`"
     if key in _TEXTS:
         return arguments.text(named, value)
