@@ -112,8 +112,8 @@ def _lines(result: Json) -> Iterator[str]:
         span = f"{100 * first['low']:.2f} - {100 * first['high']:.2f}"
         yield f"who begins wins {100 * first['win_rate']:.2f} % ({span})"
         yield (
-            f"turns a game: {length['turns_mean']:.1f} on average, median {length['turns_median']}, "
-            f"95 % within {length['turns_95']}"
+            f"turns a game: {length['turns_mean']:.1f} on average, "
+            f"median {length['turns_median']}, 95 % within {length['turns_95']}"
         )
     yield f"throws a game: {length['throws_mean']:.1f}"
     if result["unfinished"]:
