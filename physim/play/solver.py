@@ -9,7 +9,8 @@ turn, a turn with k points is worth
 where a throw of s points has probability p_s, one that costs the turn p_turn, one that costs the
 banked points too p_score; one that eliminates loses the game. V is W_0 without the choice to
 hold, since a turn has at least one throw. Oinkers lead back to earlier scores, so V is iterated
-until it stays. Hog Calls are not part of the game that is solved.
+until it stays. Hog Calls are not part of the game that is solved, and who is beyond a target that
+must be reached exactly stops: to throw on and hope for an oinker is left out.
 
 References:
     T. W. Neller, C. G. M. Presser, Optimal Play of the Dice Game Pig, UMAP Journal 25(1), 2004.
@@ -212,7 +213,7 @@ class Sweep:
         row = max(self._target - k, 0)
         if self._rules.reach is Reach.EXACTLY:
             turn[row:] = ended[row:]  # banks nothing
-            if row + k == self._target:
+            if 0 < k <= self._target:
                 turn[row] = 1.0
         else:
             turn[row:] = 1.0

@@ -105,7 +105,9 @@ def test_calls_that_are_not_allowed(rules: str, moves: tuple[str, ...], says: st
         do(game, moves[-1])
 
 
-@pytest.mark.parametrize("name", ["pig_out", "oinker", "piggyback", "mixed_combo", "off_table", "5"])
+@pytest.mark.parametrize(
+    "name", ["pig_out", "oinker", "piggyback", "mixed_combo", "off_table", "5"]
+)
 def test_what_cannot_be_called_by_positions(name: str) -> None:
     with pytest.raises(ConfigError, match=f"`{name}` cannot be called"):
         do(begin([40, 20]), f"call Ben {name}")
