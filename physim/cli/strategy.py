@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from physim.play.strategies import Strategy
     from physim.play.study import Study
 
+SOON = 100  # a target up to which a game is solved in about a second
+RESAMPLES = 20
+
 
 @click.command()
 @source_options
@@ -38,10 +41,9 @@ if TYPE_CHECKING:
 @click.option(
     "--resamples",
     type=whole_number(0, 10_000),
-    default=20,
-    show_default=True,
     metavar="N",
-    help="Games solved with samples drawn anew, for intervals; 0 leaves those out.",
+    help="Games solved with samples drawn anew, for intervals; 0 leaves those out. Without it 20, "
+    f"or 0 for targets above {SOON}.",
 )
 @click.option(
     "--heat-map",
@@ -61,7 +63,7 @@ def strategy(
     players: tuple[str, ...],
     more_players: tuple[str, ...],
     games: int | None,
-    resamples: int,
+    resamples: int | None,
     heat_map: Path | None,
     as_json: bool,
 ) -> None:
@@ -85,6 +87,8 @@ def strategy(
             picture.check_picture(heat_map)
             picture.need_plots()
         distribution = distribution_of(source, rolls, seed)
+        if resamples is None:
+            resamples = RESAMPLES if rule_set.target <= SOON else 0
         result = study(distribution, rule_set, resamples=resamples, seed=seed)
         made = make_players(specs, rule_set, distribution, solution=lambda: result.solution)
         against = _against_optimal(result, made, games, seed)

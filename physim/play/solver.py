@@ -78,7 +78,8 @@ def check_solvable(rules: RuleSet) -> None:
     """
     if rules.end is not End.AT_ONCE:
         raise ConfigError(
-            "games that end with the round are not solved; take rules with end=at_once"
+            "games that end with the round are not solved, nor played by `optimal`; take rules "
+            "with end=at_once"
         )
     if rules.target > MAX_TARGET:
         raise ConfigError(

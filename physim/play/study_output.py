@@ -76,7 +76,7 @@ def _calls_json(calls: CallStudy) -> dict[str, Any]:
 def _lines(study: Study) -> Iterator[str]:
     size = study.distribution.sample_size
     rolls = f" ({size:,} rolls)" if size else ""
-    yield f"two players to {study.rules.target}, rules {study.rules.name}, "
+    yield f"two players to {study.rules.target}, rules {study.rules.name},"
     yield f"throws of {study.distribution.name}{rolls}"
     yield ""
     yield _row(study, "a throw's expected points", "expected_points", study.odds.expected_points, 4)
@@ -91,8 +91,9 @@ def _lines(study: Study) -> Iterator[str]:
     first = int(study.solution.hold_values()[0, 0])
     yield _row(study, "optimal play at 0-0: hold at", "hold_at_0-0", first, 0)
     if study.intervals:
-        yield "  in brackets: 95 % intervals; of hold values the range of "
-        yield f"  {study.resamples} games solved with samples drawn anew"
+        yield "  in brackets: 95 % intervals"
+    if study.resamples:
+        yield f"  (of hold values the range of {study.resamples} games, samples drawn anew)"
     yield ""
     yield from _holds(study)
     yield ""
