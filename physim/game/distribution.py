@@ -13,6 +13,8 @@ from physim.errors import ConfigError
 from physim.rules.ruleset import Effect, RuleSet
 from physim.rules.throws import Throw
 
+ENDS_TURN = (Effect.LOSES_TURN, Effect.LOSES_SCORE, Effect.ELIMINATES)
+
 
 @dataclass(frozen=True)
 class Distribution:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
-from physim.game.distribution import Distribution, ThrowOdds, odds
+from physim.errors import ConfigError
+from physim.game.distribution import ENDS_TURN, Distribution, ThrowOdds, odds
 from physim.names import Outcome
 from physim.play.hog_calls import CallStudy, study_calls
-from physim.play.solver import Solution, solve
+from physim.play.solver import FloatArray, Solution, solve
 from physim.play.turns import HoldValue, best_hold, break_even, hold_values
-from physim.rules.ruleset import RuleSet
+from physim.rules.ruleset import Effect, RuleSet
 from physim.seeding import stream
 from physim.statistics.intervals import CONFIDENCE, Interval, clopper_pearson
 
@@ -78,10 +80,9 @@ def study(
     else:
         intervals = _counted(distribution)
         intervals |= _resampled(distribution, rules, stream(seed, _RESAMPLE_KEY))
-        if resamples:
-            rng = stream(seed, _SOLVE_KEY)
-            drawn = [odds(distribution.resampled(rng), rules) for _ in range(resamples)]
-            others = [solve(one, rules, solution.values, _ROUGH) for one in drawn]
+        others = _games(distribution, rules, solution, resamples, seed)
+        resamples = len(others)
+        if resamples > 1:
             intervals |= _solved(solution, others)
     return Study(
         distribution=distribution,
@@ -123,13 +124,30 @@ def _counted(distribution: Distribution) -> dict[str, Interval]:
 def _resampled(
     distribution: Distribution, rules: RuleSet, rng: np.random.Generator
 ) -> dict[str, Interval]:
-    """Percentiles of many samples drawn anew."""
-    points, even = [], []
-    for _ in range(_CHEAP_RESAMPLES):
-        drawn = odds(distribution.resampled(rng), rules)
-        points.append(drawn.expected_points)
-        even.append(break_even(drawn) or np.nan)
-    return {"expected_points": _percentiles(points), "break_even": _percentiles(even)}
+    """Percentiles of many samples drawn anew, of what needs no solution."""
+    effects = [rules.effect(throw.outcome) for throw in distribution.throws]
+    counted = np.array([effect is not Effect.ROLLS_AGAIN for effect in effects], dtype=float)
+    ends = np.array([effect in ENDS_TURN for effect in effects], dtype=float)
+    points = np.array([throw.points or 0 for throw in distribution.throws], dtype=float)
+    size = distribution.sample_size or 0
+    drawn = rng.multinomial(size, distribution.probabilities, size=_CHEAP_RESAMPLES)
+    with np.errstate(divide="ignore", invalid="ignore"):  # few rolls: none that counts, or ends
+        expected, even = drawn @ points / (drawn @ counted), drawn @ points / (drawn @ ends)
+    found = {"expected_points": _percentiles(expected), "break_even": _percentiles(even)}
+    return {key: interval for key, interval in found.items() if interval is not None}
+
+
+def _games(
+    distribution: Distribution, rules: RuleSet, solution: Solution, count: int, seed: int
+) -> list[Solution]:
+    """Solutions for samples drawn anew; fewer where some of few rolls would never score."""
+    rng = stream(seed, _SOLVE_KEY)
+    others = []
+    for _ in range(count):
+        with suppress(ConfigError):
+            drawn = odds(distribution.resampled(rng), rules)
+            others.append(solve(drawn, rules, solution.values, _ROUGH))
+    return others
 
 
 def _solved(solution: Solution, others: list[Solution]) -> dict[str, Interval]:
@@ -145,7 +163,10 @@ def _solved(solution: Solution, others: list[Solution]) -> dict[str, Interval]:
     }
 
 
-def _percentiles(values: list[float]) -> Interval:
+def _percentiles(values: FloatArray) -> Interval | None:
+    finite = values[np.isfinite(values)]
+    if not len(finite):
+        return None
     tail = (1 - CONFIDENCE) / 2
-    low, high = np.nanquantile(values, [tail, 1 - tail])
+    low, high = np.quantile(finite, [tail, 1 - tail])
     return Interval(float(low), float(high))

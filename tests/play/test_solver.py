@@ -11,6 +11,7 @@ from physim.names import Outcome
 from physim.play.hog_calls import study_calls
 from physim.play.solver import Solution, first_wins, solve
 from physim.play.sources import from_counts, from_table
+from physim.play.study import study
 from physim.play.turns import best_hold, break_even, hold_values
 from physim.rules.ruleset import RuleSet, load_rules
 from physim.rules.throws import Throw, labelled_throws
@@ -195,3 +196,14 @@ def test_what_cannot_be_solved_is_refused(box: RuleSet) -> None:
         from_counts("empty", Counts())
     with pytest.raises(ConfigError, match="kern2006_pairs"):
         from_table("kern2007")
+
+
+@pytest.mark.parametrize("labels", [["trotter"], ["trotter", "pig_out"], ["trotter", "off_table"]])
+def test_few_rolls_have_wide_intervals_and_no_error(labels: list[str]) -> None:
+    rules = load_rules("box", {"target": 10})
+    throws = tuple(THROWS[label] for label in labels)
+    source = Distribution("few", throws, (1.0,) * len(throws), len(throws))
+    result = study(source, rules, resamples=4)
+    for interval in result.intervals.values():
+        assert np.isfinite([interval.low, interval.high]).all() and interval.low <= interval.high
+    assert (result.break_even is None) == ("pig_out" not in labels)
