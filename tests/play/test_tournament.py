@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from physim.game.distribution import Distribution
+from physim.game.distribution import Distribution, odds
 from physim.game.events import Banked, Called, Thrown
 from physim.game.game import Game
 from physim.game.outcomes import Drawn
@@ -18,7 +18,7 @@ from physim.play import tournament as module
 from physim.play.match import play
 from physim.play.players import make_players
 from physim.play.policies import win_rate
-from physim.play.solver import Solution, first_wins
+from physim.play.solver import Solution, first_wins, solve
 from physim.play.tournament import Tally, Tournament, run
 from physim.play.tournament_output import to_json, to_text
 from physim.rules.ruleset import RuleSet, load_rules
@@ -46,9 +46,9 @@ def holding(points: int) -> np.ndarray:
 
 
 def test_win_rates_agree_with_the_solver(plan, solved: Solution) -> None:  # type: ignore[no-untyped-def]
-    odds, rules = solved.odds, solved.rules
-    begins = first_wins(odds, rules, holding(20), holding(23))
-    follows = 1 - first_wins(odds, rules, holding(23), holding(20))
+    chances, rules = solved.odds, solved.rules
+    begins = first_wins(chances, rules, holding(20), holding(23))
+    follows = 1 - first_wins(chances, rules, holding(23), holding(20))
     (tally,) = run(plan("hold:20", "hold:23", games=GAMES))
     assert tally.finished == GAMES
     # Error rate: 1e-6 each. Exact two-sided binomial tests.
@@ -71,12 +71,15 @@ def test_optimal_play_wins_what_the_solver_says(plan, solved: Solution) -> None:
     assert binomtest(tally.first_wins, GAMES, solved.first_player_wins).pvalue > 1e-6
 
 
-def test_nobody_beats_optimal_play(plan, solved: Solution) -> None:  # type: ignore[no-untyped-def]
-    for player in plan("hold:23", "score_aware", "greedy", "optimal", games=1).players:
-        rate = win_rate(player, solved)
-        assert rate is not None and rate < 0.5 + 1e-6
-    (rolls, caller) = plan("rolls:4", "hog_caller", games=1).players
-    assert win_rate(rolls, solved) is None and win_rate(caller, solved) is None
+def test_nobody_beats_optimal_play(kern: Distribution) -> None:
+    rules = load_rules("box", {"target": 40})
+    solution = solve(odds(kern, rules), rules)
+    specs = ["hold:15", "hold:23", "score_aware", "greedy", "optimal", "rolls:4", "hog_caller"]
+    players = make_players(specs, rules, kern, solution=lambda: solution)
+    rates = [win_rate(player, solution) for player in players]
+    assert rates[5:] == [None, None]  # they look at more than scores and turn, or call
+    assert all(rate is not None and rate < 0.5 + 1e-6 for rate in rates[:5])
+    assert rates[0] is not None and rates[0] < 0.49
 
 
 def test_the_games_do_not_depend_on_the_workers(plan) -> None:  # type: ignore[no-untyped-def]
