@@ -34,3 +34,7 @@ class PhysicsError(PhysimError):
 
 class WorkerError(PhysimError):
     """Worker processes that died."""
+
+
+class GameError(PhysimError):
+    """A move that the rules do not allow now, or a saved game that cannot be used."""

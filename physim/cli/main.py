@@ -26,7 +26,9 @@ from physim.cli.roll import roll
 from physim.cli.score import score
 from physim.cli.sensitivity import sensitivity
 from physim.cli.stats import stats
+from physim.cli.strategy import strategy
 from physim.cli.streams import drop_unwritable, open_missing, say
+from physim.cli.tournament import tournament
 from physim.cli.validate import validate
 from physim.cli.watch import watch
 from physim.errors import PhysimError
@@ -51,6 +53,8 @@ for _command in (
     batch,
     stats,
     score,
+    strategy,
+    tournament,
     render,
     watch,
     model,

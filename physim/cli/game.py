@@ -1,0 +1,146 @@
+"""What the commands of the game share: the throws, the rules, the players."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from physim.arguments import hint, shown_name, text
+from physim.cli.options import SEED, whole_number
+from physim.errors import ConfigError
+
+if TYPE_CHECKING:
+    from physim.game.distribution import Distribution
+    from physim.rules.ruleset import RuleSet
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+PHYSICS = "physics"
+MAX_ROLLS = 10**8
+
+_RULES_OPTIONS = (
+    click.option(
+        "--rules",
+        default="box",
+        show_default=True,
+        metavar="NAME|FILE",
+        help="box, world_championship, table, wikipedia, or a YAML file.",
+    ),
+    click.option(
+        "--target",
+        metavar="N",
+        help="Points to be reached, or faster (100), longer (500), in place of the rules' own.",
+    ),
+    click.option(
+        "--rule",
+        "changes",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Changes one option of the rules, such as oinker_costs=turn; give it once for each.",
+    ),
+)
+_SOURCE_OPTIONS = (
+    click.option(
+        "--source",
+        default="kern2006",
+        show_default=True,
+        metavar="NAME|DIR",
+        help="Where throws come from: kern2006 (6,000 real rolls of two pigs), physics, or a "
+        "dataset of `physim batch`.",
+    ),
+    click.option(
+        "--rolls",
+        type=whole_number(1, MAX_ROLLS),
+        default=2_000,
+        show_default=True,
+        metavar="N",
+        help="How many `--source physics` makes and counts.",
+    ),
+    click.option(
+        "--seed", type=SEED, default=0, show_default=True, metavar="S", help="Fixes every result."
+    ),
+)
+
+
+def rules_options(command: Command) -> Command:
+    """`--rules`, `--target` and `--rule`; see `rules_of`."""
+    for option in reversed(_RULES_OPTIONS):
+        command = option(command)
+    return command
+
+
+def source_options(command: Command) -> Command:
+    """`--source`, `--rolls` and `--seed`; see `distribution_of`."""
+    for option in reversed(_SOURCE_OPTIONS):
+        command = option(command)
+    return command
+
+
+def players_option(help_text: str) -> Callable[[Command], Command]:
+    """`--players A B C`, as the parameters `players` and `more_players`; see `specs_of`.
+
+    Click's options take a fixed number of values, so the first is the option's and the others are
+    the command's arguments.
+    """
+
+    def add(command: Command) -> Command:
+        command = click.argument("more_players", nargs=-1, metavar="")(command)
+        return click.option("--players", multiple=True, metavar="A B ...", help=help_text)(command)
+
+    return add
+
+
+def specs_of(players: Sequence[str], more_players: Sequence[str]) -> list[str]:
+    """The strategies that were named.
+
+    Raises:
+        ConfigError: arguments without `--players` before them.
+    """
+    if more_players and not players:
+        raise ConfigError(
+            f"unexpected argument `{shown_name(more_players[0])}`; players come after --players"
+        )
+    return [*players, *more_players]
+
+
+def rules_of(rules: str, target: str | None, changes: Sequence[str]) -> RuleSet:
+    """The rule set of the options.
+
+    Raises:
+        ConfigError: unknown rules, or an impossible value.
+    """
+    from physim.rules.ruleset import load_rules, read_change
+
+    changed = dict(read_change(change) for change in changes)
+    if target is not None:
+        changed |= dict([read_change(f"target={text('--target', target)}")])
+    return load_rules(rules, changed)
+
+
+def distribution_of(source: str, rolls: int, seed: int) -> Distribution:
+    """The throws that `--source` names.
+
+    Raises:
+        ConfigError: an unknown name.
+        DatasetError: a folder that is no dataset, or a damaged one.
+    """
+    from physim.play.sources import from_counts, from_table, table_names
+
+    source = text("--source", source)
+    if source in table_names():
+        return from_table(source)
+    if source == PHYSICS:
+        import physim
+
+        return from_counts(f"physics (seed {seed})", physim.batch(rolls, seed=seed).counts)
+    if not Path(source).is_dir():
+        valid = [*table_names(), PHYSICS]
+        raise ConfigError(
+            f"unknown source `{shown_name(source)}`{hint(source, valid)} "
+            f"(valid: {', '.join(valid)}, or the folder of a dataset)"
+        )
+    from physim.batch.read import read_counts
+
+    return from_counts(source, read_counts(Path(source)))

@@ -1,0 +1,191 @@
+"""Where a game stands, and what each move makes of it.
+
+Players are seats here, from 0 in the order of turns; a player who is out keeps the seat. The moves
+take for granted that they are allowed: `legal.py` says which are. A tournament plays on this
+directly; `game.py` adds the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+
+from physim.rules.hog_call import is_right, transfer
+from physim.rules.ruleset import Effect, End, RuleSet
+from physim.rules.throws import Throw
+
+
+@dataclass(frozen=True)
+class PendingCall:
+    """A Hog Call for the next throw."""
+
+    caller: int
+    prediction: str
+
+
+@dataclass(slots=True)
+class State:
+    """A game between two moves.
+
+    Attributes:
+        rules: of the game.
+        scores: banked points a seat, never below zero.
+        out: whether a seat is out of the game.
+        first: seat that began; a round ends before its turn.
+        current: seat whose turn it is.
+        turn_total: points of this turn, not banked yet.
+        rolls: throws of this turn that counted.
+        call: the Hog Call for the next throw.
+        turns: finished ones, the one in which the game ended too.
+        throws: all, those that were rolled again included.
+        rerolls: throws that were rolled again.
+        winner: seat; None while the game goes on.
+    """
+
+    rules: RuleSet
+    scores: list[int]
+    out: list[bool]
+    first: int
+    current: int
+    turn_total: int = 0
+    rolls: int = 0
+    call: PendingCall | None = None
+    turns: int = 0
+    throws: int = 0
+    rerolls: int = 0
+    winner: int | None = None
+
+    @classmethod
+    def start(cls, rules: RuleSet, scores: Sequence[int], first: int = 0) -> State:
+        """Before the first throw."""
+        return cls(rules, list(scores), [False] * len(scores), first, first)
+
+    def copy(self) -> State:
+        """One that later moves leave alone."""
+        other = copy(self)
+        other.scores, other.out = list(self.scores), list(self.out)
+        return other
+
+    @property
+    def seats(self) -> int:
+        return len(self.scores)
+
+    @property
+    def playing(self) -> list[int]:
+        """Seats that are not out."""
+        return [seat for seat, out in enumerate(self.out) if not out]
+
+    @property
+    def total(self) -> int:
+        """What the current player would have after banking, the limit of `exactly` left aside."""
+        return self.scores[self.current] + self.turn_total
+
+    def best_opponent(self) -> int:
+        """The most points that another player who is still in has banked."""
+        return max(
+            score
+            for seat, score in enumerate(self.scores)
+            if seat != self.current and not self.out[seat]
+        )
+
+    def shout(self, caller: int, prediction: str) -> None:
+        """A Hog Call."""
+        self.call = PendingCall(caller, prediction)
+
+    def throw(self, throw: Throw) -> None:
+        """A throw of the current player's."""
+        self.throws += 1
+        points = throw.points
+        if points and self.call is None:
+            self.turn_total += points
+            self.rolls += 1
+            return
+        effect = self.rules.effect(throw.outcome)
+        if effect is Effect.ROLLS_AGAIN:  # a call stays for it
+            self.rerolls += 1
+            return
+        self.rolls += 1
+        call, self.call = self.call, None
+        if effect is Effect.SCORES:
+            self.turn_total += points or 0
+            if call is not None:
+                self._settle(call, throw)
+        elif effect is not Effect.NOTHING:
+            if effect is Effect.LOSES_SCORE:
+                self.scores[self.current] = 0
+            if effect is Effect.ELIMINATES:
+                self.remove(self.current)
+            else:
+                self._end_turn()
+
+    def add(self, points: int) -> None:
+        """Points of this turn that somebody typed in; negative ones take back."""
+        self.turn_total += points
+        self.rolls += 1
+
+    def bank(self) -> None:
+        """The current player stops."""
+        seat, total = self.current, self.total
+        if not self.rules.overshot(total):
+            self.scores[seat] = total
+        self._end_if_reached(seat)
+        if self.winner is None:
+            self._end_turn()
+
+    def remove(self, seat: int) -> None:
+        """Takes a player out, with the banked points as they are."""
+        self.out[seat] = True
+        if self.call is not None and self.call.caller == seat:
+            self.call = None
+        playing = self.playing
+        if len(playing) == 1:
+            self._end_game(playing[0])
+        elif seat == self.current:
+            self._end_turn()
+
+    def correct(self, seat: int, score: int) -> None:
+        """Sets a player's banked points."""
+        self.scores[seat] = score
+        self._end_if_reached(seat)
+
+    def _settle(self, call: PendingCall, throw: Throw) -> None:
+        right = is_right(call.prediction, throw, self.rules)
+        moved = transfer(self.rules, right, throw.points or 0)
+        for seat, change in ((call.caller, moved.caller), (self.current, moved.roller)):
+            self.scores[seat] = max(0, self.scores[seat] + change)
+        # One of the two at most has gained.
+        self._end_if_reached(call.caller if right else self.current)
+
+    def _end_if_reached(self, seat: int) -> None:
+        if self.rules.end is End.AT_ONCE and self.rules.reached(self.scores[seat]):
+            self._end_game(seat)
+
+    def _end_game(self, winner: int) -> None:
+        self._clear_turn()
+        self.winner = winner
+
+    def _clear_turn(self) -> None:
+        self.turn_total = self.rolls = 0
+        self.call = None
+        self.turns += 1
+
+    def _end_turn(self) -> None:
+        self._clear_turn()
+        seat, round_ends = self.current, False
+        while True:
+            seat = (seat + 1) % self.seats
+            round_ends = round_ends or seat == self.first
+            if not self.out[seat]:
+                break
+        self.current = seat
+        if round_ends and self.rules.end is End.END_OF_ROUND:
+            self._end_round()
+
+    def _end_round(self) -> None:
+        order = [(self.first + place) % self.seats for place in range(self.seats)]
+        at_target = [
+            seat for seat in order if not self.out[seat] and self.rules.reached(self.scores[seat])
+        ]
+        if at_target:  # of equal scores `max` takes the first
+            self.winner = max(at_target, key=self.scores.__getitem__)

@@ -1,0 +1,1 @@
+"""Who decides: strategies, the exact solution of the two-player game, and tournaments."""

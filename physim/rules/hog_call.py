@@ -1,0 +1,71 @@
+"""Hog Call: who may call, what may be called, and what a call moves.
+
+A prediction is a text: the label of a throw (`trotter+razorback`), or the points (`15`) where the
+rule set says so. A pig out, an oinker and a piggyback cannot be called.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from physim.arguments import hint, shown_name
+from physim.errors import ConfigError
+from physim.rules.ruleset import Pays, Predicts, RuleSet
+from physim.rules.throws import Throw, labelled_throws
+
+_DOUBLE = 2
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """Changes of banked points before the floor of zero: each in the full amount as written."""
+
+    caller: int
+    roller: int
+
+
+def predictions(rules: RuleSet) -> list[str]:
+    """All that may be called."""
+    scoring = {label: throw for label, throw in labelled_throws().items() if throw.points}
+    if rules.hog_call_predicts is Predicts.POINTS:
+        return [str(points) for points in sorted({throw.points or 0 for throw in scoring.values()})]
+    return list(scoring)
+
+
+def read_prediction(text: str, rules: RuleSet) -> str:
+    """A prediction in its one form: `razorback trotter` becomes `trotter+razorback`.
+
+    Raises:
+        ConfigError: nothing that may be called.
+    """
+    valid = predictions(rules)
+    words = text.replace("+", " ").split()
+    for given in (" ".join(words), "+".join(words), "+".join(reversed(words))):
+        if given in valid:
+            return given
+    what = "the points" if rules.hog_call_predicts is Predicts.POINTS else "the exact positions"
+    raise ConfigError(
+        f"a Hog Call names {what}; `{shown_name(text)}` cannot be called"
+        f"{hint(text, valid)} (valid: {', '.join(valid)})"
+    )
+
+
+def is_right(prediction: str, throw: Throw, rules: RuleSet) -> bool:
+    """Whether the throw is the one that was predicted."""
+    if rules.hog_call_predicts is Predicts.POINTS:
+        return prediction == str(throw.points)
+    return prediction == throw.label
+
+
+def transfer(rules: RuleSet, right: bool, points: int) -> Transfer:
+    """What a call moves.
+
+    Args:
+        rules: of the game.
+        right: the prediction came true.
+        points: of the throw; 0 moves nothing.
+    """
+    if not right:
+        return Transfer(-_DOUBLE * points, _DOUBLE * points)
+    gain = points if rules.hog_call_pays is Pays.SINGLE_DOUBLE else _DOUBLE * points
+    return Transfer(gain, -_DOUBLE * points)

@@ -1,0 +1,271 @@
+"""Rule sets: every choice that the rules of a game leave, as YAML files in `sets/`.
+
+What no rule set may choose: an unsettled or ambiguous roll is rolled again (and counted), a pig
+out costs the turn, and a roll is worth what `scores.yaml` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from physim import arguments, yamlfile
+from physim.arguments import hint, shown, shown_name
+from physim.errors import ConfigError
+from physim.names import Outcome
+
+SETS_FOLDER = Path(__file__).with_name("sets")
+DEFAULT = "box"
+MAX_TARGET = 100_000
+NAMED_TARGETS = {"faster": 100, "longer": 500}
+
+
+class Reach(str, Enum):
+    """How the target counts as reached."""
+
+    AT_LEAST = "at_least"
+    EXACTLY = "exactly"
+
+
+class End(str, Enum):
+    """When a game ends of which a player has reached the target."""
+
+    AT_ONCE = "at_once"
+    END_OF_ROUND = "end_of_round"
+
+
+class FirstPlayer(str, Enum):
+    """Who begins; `rotation` is the next seat in every game."""
+
+    CHOSEN = "chosen"
+    RANDOM = "random"
+    ROTATION = "rotation"
+
+
+class OinkerCosts(str, Enum):
+    """What an oinker takes."""
+
+    GAME_SCORE = "game_score"
+    TURN = "turn"
+
+
+class Piggyback(str, Enum):
+    """What a piggyback does to its roller."""
+
+    ELIMINATES = "eliminates"
+    COSTS_EVERYTHING = "costs_everything"
+
+
+class OffTable(str, Enum):
+    """What a pig off the table does."""
+
+    ROLL_AGAIN = "roll_again"
+    NOTHING = "nothing"
+    TURN = "turn"
+
+
+class Predicts(str, Enum):
+    """What a Hog Call names."""
+
+    POSITIONS = "positions"
+    POINTS = "points"
+
+
+class Pays(str, Enum):
+    """A right Hog Call, caller's gain and roller's loss; a wrong one is double for both."""
+
+    DOUBLE_DOUBLE = "double_double"
+    SINGLE_DOUBLE = "single_double"
+
+
+class Effect(Enum):
+    """What a roll does to its roller."""
+
+    SCORES = "scores"
+    NOTHING = "nothing"
+    ROLLS_AGAIN = "rolls_again"
+    LOSES_TURN = "loses_turn"
+    LOSES_SCORE = "loses_score"
+    ELIMINATES = "eliminates"
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """The rules of one game.
+
+    Attributes:
+        name: of the rule set, or the path it came from.
+        target: points to be reached, 1 to `MAX_TARGET`.
+        reach: with `exactly`, a turn that would go beyond the target banks nothing.
+        end: with `end_of_round`, the highest score wins once a round ends in which somebody
+            stands at the target; of equal ones the player who was earlier in the round.
+        first_player: who begins.
+        oinker_costs: all banked points, or those of the turn.
+        piggyback: ends its roller's game, or costs all banked points.
+        off_table: rolled again, a roll of 0 points, or the end of the turn.
+        hog_call: whether calls are allowed.
+        hog_call_least_points: banked by who wants to call.
+        hog_call_predicts: the exact positions, or the points.
+        hog_call_pays: what a right call moves.
+        title, source: one text each.
+    """
+
+    name: str = DEFAULT
+    target: int = 100
+    reach: Reach = Reach.AT_LEAST
+    end: End = End.AT_ONCE
+    first_player: FirstPlayer = FirstPlayer.CHOSEN
+    oinker_costs: OinkerCosts = OinkerCosts.GAME_SCORE
+    piggyback: Piggyback = Piggyback.ELIMINATES
+    off_table: OffTable = OffTable.ROLL_AGAIN
+    hog_call: bool = True
+    hog_call_least_points: int = 20
+    hog_call_predicts: Predicts = Predicts.POSITIONS
+    hog_call_pays: Pays = Pays.DOUBLE_DOUBLE
+    title: str = field(default="", compare=False)
+    source: str = field(default="", compare=False)
+
+    def reached(self, score: int) -> bool:
+        """Whether that many banked points are at the target."""
+        if self.reach is Reach.EXACTLY:
+            return score == self.target
+        return score >= self.target
+
+    def overshot(self, score: int) -> bool:
+        """Whether that many points are more than may be banked."""
+        return self.reach is Reach.EXACTLY and score > self.target
+
+    def effect(self, outcome: Outcome) -> Effect:
+        """What a roll of that name does to its roller."""
+        if outcome is Outcome.PIG_OUT:
+            return Effect.LOSES_TURN
+        if outcome is Outcome.OINKER:
+            whole = self.oinker_costs is OinkerCosts.GAME_SCORE
+            return Effect.LOSES_SCORE if whole else Effect.LOSES_TURN
+        if outcome is Outcome.PIGGYBACK:
+            out = self.piggyback is Piggyback.ELIMINATES
+            return Effect.ELIMINATES if out else Effect.LOSES_SCORE
+        if outcome is Outcome.OFF_TABLE:
+            return _OFF_TABLE[self.off_table]
+        if outcome in (Outcome.UNSETTLED, Outcome.AMBIGUOUS):
+            return Effect.ROLLS_AGAIN
+        return Effect.SCORES
+
+
+_OFF_TABLE = {
+    OffTable.ROLL_AGAIN: Effect.ROLLS_AGAIN,
+    OffTable.NOTHING: Effect.NOTHING,
+    OffTable.TURN: Effect.LOSES_TURN,
+}
+_CHOICES: dict[str, type[Enum]] = {
+    "reach": Reach,
+    "end": End,
+    "first_player": FirstPlayer,
+    "oinker_costs": OinkerCosts,
+    "piggyback": Piggyback,
+    "off_table": OffTable,
+    "hog_call_predicts": Predicts,
+    "hog_call_pays": Pays,
+}
+_TEXTS = ("title", "source")
+OPTIONS = tuple(item.name for item in fields(RuleSet) if item.name not in ("name", *_TEXTS))
+"""The keys of a rule set that decide something."""
+
+
+def rule_set_names() -> list[str]:
+    """Names of the rule sets that come along."""
+    return sorted(path.stem for path in SETS_FOLDER.glob("*.yaml"))
+
+
+def load_rules(name: str | Path, changes: Mapping[str, object] | None = None) -> RuleSet:
+    """Reads a rule set.
+
+    Args:
+        name: of one that comes along, or a path to a YAML file.
+        changes: options in place of the file's, by key.
+
+    Raises:
+        ConfigError: no such rule set, an unknown or missing key, or an impossible value.
+    """
+    text = arguments.text("rules", name)
+    if text in rule_set_names():
+        path = SETS_FOLDER / f"{text}.yaml"
+    elif text.endswith((".yaml", ".yml")):
+        path = Path(text)
+    else:
+        raise ConfigError(
+            f"unknown rules `{shown_name(text)}`{hint(text, rule_set_names())} "
+            f"(valid: {', '.join(rule_set_names())}, or a path to a .yaml file)"
+        )
+    data = yamlfile.load(path)
+    yamlfile.check_keys(data, (*OPTIONS, *_TEXTS), str(path), required=OPTIONS)
+    rules = _changed(RuleSet(name=text), data, str(path))
+    return _changed(rules, changes or {}, "rules")
+
+
+def from_options(name: str, options: Mapping[str, Any], where: str) -> RuleSet:
+    """The rule set of a saved game.
+
+    Raises:
+        ConfigError: as `load_rules`.
+    """
+    yamlfile.check_keys(options, OPTIONS, where, required=OPTIONS)
+    return _changed(RuleSet(name=name), options, where)
+
+
+def to_options(rules: RuleSet) -> dict[str, Any]:
+    """All options as plain values, in the order of the files."""
+    values = {name: getattr(rules, name) for name in OPTIONS}
+    return {
+        name: value.value if isinstance(value, Enum) else value for name, value in values.items()
+    }
+
+
+def read_change(text: str) -> tuple[str, object]:
+    """An option and its value from `key=value`.
+
+    Raises:
+        ConfigError: no such form. Key and value are checked where they are used.
+    """
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip() or not value.strip():
+        raise ConfigError(
+            f"a rule is changed as key=value, such as oinker_costs=turn, found {shown(text)}"
+        )
+    plain = value.strip()
+    if plain in ("true", "false"):
+        return key.strip(), plain == "true"
+    digits = plain.removeprefix("-")
+    short_number = digits.isascii() and digits.isdigit() and len(digits) < 20
+    return key.strip(), int(plain) if short_number else plain
+
+
+def _changed(rules: RuleSet, data: Mapping[str, Any], where: str) -> RuleSet:
+    yamlfile.check_keys(data, (*OPTIONS, *_TEXTS), where)
+    return replace(rules, **{key: _value(key, value, where) for key, value in data.items()})
+
+
+def _value(key: str, value: object, where: str) -> Any:
+    named = f"{where}: `{key}`"
+    if key in _TEXTS:
+        return arguments.text(named, value)
+    if key in _CHOICES:
+        valid = [str(member.value) for member in _CHOICES[key]]
+        if value not in valid:
+            raise ConfigError(
+                f"{named} must be one of {', '.join(valid)}, found {shown(value)}"
+                f"{hint(value, valid)}"
+            )
+        return _CHOICES[key](value)
+    if key == "hog_call":
+        if not isinstance(value, bool):
+            raise ConfigError(f"{named} must be true or false, found {shown(value)}")
+        return value
+    if key == "target":
+        if isinstance(value, str) and value in NAMED_TARGETS:
+            return NAMED_TARGETS[value]
+        return arguments.whole(named, value, 1, MAX_TARGET)
+    return arguments.whole(named, value, 0, MAX_TARGET)

@@ -1,0 +1,98 @@
+"""One throw as the game sees it: its name, its points, and its label.
+
+The label says what came up without telling the two pigs apart: the outcome's name, or for a mixed
+combo both positions, such as `trotter+snouter`. It is what a Hog Call has to match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+from physim.arguments import hint, shown_name
+from physim.errors import ConfigError
+from physim.names import Outcome, Pose, Status
+from physim.rules.score import SCORING_POSES, outcome_of, pose_named, score_of, score_table
+
+_ORDER = tuple(Pose)
+
+
+@dataclass(frozen=True)
+class Throw:
+    """What the two pigs showed.
+
+    Attributes:
+        outcome: the name of the roll.
+        points: what it is worth; 0 for a pig out, an oinker and a piggyback; None for a roll off
+            the table, unsettled or ambiguous.
+        poses: of both pigs, where they are known; a mixed combo always has them, unless only
+            its points were typed in.
+    """
+
+    outcome: Outcome
+    points: int | None
+    poses: tuple[Pose, Pose] | None = None
+
+    @cached_property
+    def label(self) -> str:
+        """The outcome's name; of a mixed combo both positions, joined by a plus sign."""
+        if self.outcome is Outcome.MIXED_COMBO and self.poses is not None:
+            return combo_label(self.poses)
+        return self.outcome.value
+
+
+def combo_label(poses: Iterable[Pose]) -> str:
+    """Both positions of a mixed combo, the same in either order."""
+    return "+".join(pose.value for pose in sorted(poses, key=_ORDER.index))
+
+
+def throw_of(
+    black: Pose,
+    pink: Pose,
+    *,
+    status: Status = Status.OK,
+    touching: bool = False,
+    piggyback: bool = False,
+) -> Throw:
+    """The throw of two poses; arguments as of `outcome_of`."""
+    outcome = outcome_of(black, pink, status=status, touching=touching, piggyback=piggyback)
+    return Throw(outcome, score_of(outcome, black, pink), (black, pink))
+
+
+def labelled_throws() -> dict[str, Throw]:
+    """Every throw that the rules name, by its label; mixed combos one by one."""
+    points = score_table().by_outcome
+    throws = {outcome.value: Throw(outcome, points[outcome]) for outcome in points}
+    for pair in combinations(SCORING_POSES, 2):
+        throws[combo_label(pair)] = throw_of(*pair)
+    for outcome in (Outcome.OFF_TABLE, Outcome.UNSETTLED, Outcome.AMBIGUOUS):
+        throws[outcome.value] = Throw(outcome, None)
+    return throws
+
+
+def read_throw(text: str) -> Throw:
+    """A throw from two poses or from its label.
+
+    Args:
+        text: such as `trotter snouter`, `trotter+snouter`, `side_dot_up razorback` or `pig_out`.
+
+    Raises:
+        ConfigError: neither; the message names the nearest valid name.
+    """
+    words = text.replace("+", " ").split()
+    throws = labelled_throws()
+    if len(words) == 2:
+        black, pink = (pose_named(word) for word in words)
+        return throw_of(black, pink)
+    if len(words) == 1 and words[0] in throws:
+        return throws[words[0]]
+    name = " ".join(words)
+    extra = ""
+    if name == Outcome.MIXED_COMBO.value:
+        extra = "; a mixed combo is entered by its two positions, such as trotter+snouter"
+    raise ConfigError(
+        f"unknown throw `{shown_name(name)}`{extra or hint(name, throws)} "
+        f"(valid: two poses, such as `trotter snouter`, or one of {', '.join(throws)})"
+    )

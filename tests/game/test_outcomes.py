@@ -1,0 +1,106 @@
+"""Every source of outcomes plays the same game; none needs physics."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+from games import begin
+
+from physim.errors import ConfigError, GameError
+from physim.game.distribution import known
+from physim.game.events import Thrown
+from physim.game.outcomes import Drawn, Outcomes, Rolled, Script, Typed
+from physim.rules.throws import labelled_throws, read_throw
+from physim.values import Ended, Outcome, PigResult, Pose, Roll, Status
+
+LINES = ("trotter snouter", "side_dot_up side_dot_up", "pig_out")
+
+
+def roll(outcome: Outcome, score: int | None, *poses: Pose) -> Roll:
+    pigs = tuple(
+        PigResult(name, pose, None, 1.0, (), np.zeros(3), np.array([0, 0, 0, 1.0]), 0.5)
+        for name, pose in zip(("black", "pink"), poses, strict=True)
+    )
+    return Roll(0, 0, Status.OK, outcome, score, False, Ended.REST, (pigs[0], pigs[1]), 0.5)
+
+
+ROLLS = (
+    roll(Outcome.MIXED_COMBO, 15, Pose.TROTTER, Pose.SNOUTER),
+    roll(Outcome.SIDER, 1, Pose.SIDE_DOT_UP, Pose.SIDE_DOT_UP),
+    roll(Outcome.PIG_OUT, 0, Pose.SIDE_DOT_UP, Pose.SIDE_DOT_DOWN),
+)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [Script(LINES), Script(map(read_throw, LINES)), Rolled(ROLLS), Typed(iter(LINES).__next__)],
+    ids=["texts", "throws", "rolls", "typed"],
+)
+def test_a_turn_from_any_source(source: Outcomes) -> None:
+    game = begin([0, 0])
+    totals = []
+    for _ in range(3):
+        game.do(Thrown(source.next_throw()))
+        totals.append(game.state.turn_total)
+    assert totals == [15, 16, 0] and game.current.name == "Ben"
+
+
+def test_draws_have_the_distribution_and_are_fixed_by_the_seed() -> None:
+    """Error rate: 1e-6 for each throw, six standard deviations at most."""
+    throws = labelled_throws()
+    source = known("three", [throws["trotter"], throws["pig_out"], throws["sider"]], [1, 2, 5])
+    drawn = Drawn(source, np.random.default_rng(4))
+    labels = [drawn.next_throw().label for _ in range(9_000)]
+    again = Drawn(source, np.random.default_rng(4))
+    assert labels == [again.next_throw().label for _ in range(9_000)]
+    counts = Counter(labels)
+    for label, p in (("trotter", 1 / 8), ("pig_out", 1 / 4), ("sider", 5 / 8)):
+        assert abs(counts[label] - 9_000 * p) < 5 * (9_000 * p * (1 - p)) ** 0.5
+    assert abs(counts["trotter"] - 9_000 / 6) > 5 * (9_000 / 8 * 7 / 8) ** 0.5  # a wrong one
+
+
+def test_a_source_that_ends_says_so() -> None:
+    def ended() -> str:
+        raise EOFError
+
+    for source in (Script([]), Rolled([]), Typed(ended)):
+        with pytest.raises(GameError, match=r"no further throw|no rolls are left|has ended"):
+            source.next_throw()
+
+
+def test_a_line_that_is_no_throw_can_be_typed_again() -> None:
+    lines = iter(["troter snouter", "trotter snouter"])
+    source = Typed(lines.__next__)
+    with pytest.raises(ConfigError, match="did you mean `trotter`"):
+        source.next_throw()
+    assert source.next_throw().points == 15
+
+
+@pytest.mark.parametrize("text", ["", "mixed_combo", "trotter snouter sider", "x" * 300, "hold"])
+def test_what_is_no_throw(text: str) -> None:
+    with pytest.raises(ConfigError, match="valid: ") as refusal:
+        read_throw(text)
+    assert len(str(refusal.value)) < 800
+
+
+def test_rules_and_game_work_without_physics_meshes_and_tables() -> None:
+    code = """
+import sys
+for name in ("pybullet", "trimesh", "pyarrow", "scipy", "matplotlib", "skimage"):
+    sys.modules[name] = None
+import physim.game.record, physim.game.narrate, physim.game.outcomes
+from physim.game.commands import read_move
+from physim.game.game import Game
+from physim.game.players import start
+from physim.rules.ruleset import load_rules
+game = Game(start(load_rules("box"), ["Ana", "Ben"]))
+for move in ("trotter snouter", "bank"):
+    game.do(read_move(move, game.players, game.start.rules))
+print(game.state.scores, [name for name in sys.modules if name.startswith("physim.world")])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[15, 0] []"
