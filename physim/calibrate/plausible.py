@@ -50,8 +50,8 @@ _PAIR_TEXT = "of pig and table, product of both factors on the default surface (
 _FIXED = (
     *(Parameter(name, "mm", -1.0, 1.0, 0.0, 0.3, _COM_TEXT) for name in COM),
     *(Parameter(name, "mm", -0.6, 0.6, 0.0, 0.15, _TWO_TEXT) for name in COM_DIFFERENCE),
-    # Soft plastic on a hard surface: .35 to .5. With twice this spread a fit took .53, and two rolls
-    # in a hundred left the table, which nobody tells of the toy.
+    # Soft plastic on a hard surface: .35 to .5. With twice this spread a fit took .53, and two
+    # rolls in a hundred left the table, which nobody tells of the toy.
     Parameter("restitution", "", 0.2, 0.6, 0.42, 0.04, _PAIR_TEXT),
     Parameter("friction", "", 0.2, 0.8, 0.45, 0.1, _PAIR_TEXT),
 )
