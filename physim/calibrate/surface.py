@@ -7,11 +7,11 @@ log-odds of the poses are taken as quadratic in the parameters,
     log p_k / p_0 = f(x, h) . B_k,   f = (1, x, x_i x_j (i <= j), h, h x),
 
 with h = -1/2 and +1/2 at the lower and the higher release, and B is fitted to all counts at once
-by maximum likelihood with two ridges, one on the slopes (of x and h) and one on the curvatures (all
-products). A quadratic in ten parameters has more coefficients than the rare poses can tell, and an
-optimum would seek out their errors; so the ridges are what the counts themselves speak for: those
-with the greatest evidence, the probability of the counts with all B integrated out (Laplace's
-approximation). It is an assumption that a quadratic is enough in the region that was sampled:
+by maximum likelihood with two ridges, a weak one on the slopes (of x and h) and one on the
+curvatures (all products). A quadratic in ten parameters has more coefficients than the rare poses
+can tell, and an optimum would seek out their errors; so the curvatures are held back as the counts
+themselves speak for: by the ridge with the greatest evidence, the probability of the counts with
+all B integrated out (Laplace's approximation). It is an assumption that a quadratic is enough in the region that was sampled:
 `misfit` says how much more the samples scatter about the surface than chance allows (1 if it
 holds).
 
@@ -23,7 +23,6 @@ References:
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +34,7 @@ Counts = NDArray[np.int64] | FloatArray
 _STEPS = 100  # of Newton's method, at most
 _SMALL = 1e-9  # a relative gain of the log likelihood at which it ends
 # A ridge of r means: a coefficient is expected to be some 1 / sqrt(r).
-_SLOPES, _CURVATURES = (1.0, 10.0, 100.0), (1.0, 10.0, 100.0, 1e3, 1e4)
+_SLOPE, _CURVATURES = 1.0, (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)
 
 
 def features(x: FloatArray, height: FloatArray) -> FloatArray:
@@ -113,8 +112,7 @@ def fit_surface(
         x: (n, d) parameters, centred and scaled to the region's half-width.
         height: (n,) see `features`.
         counts: (n, k) pigs in each cell.
-        ridges: on the squares of slopes and of curvatures; None for those with the greatest
-            evidence.
+        ridges: on the squares of slopes and of curvatures; None for those by evidence.
 
     Raises:
         ValueError: a cell that no sample has a pig in.
@@ -123,13 +121,12 @@ def fit_surface(
         raise ValueError("a cell is empty in all samples: there is no surface for it")
     f, start = features(x, height), None
     found: _Mode | None = None
-    for pair in [ridges] if ridges else itertools.product(_SLOPES, _CURVATURES):
+    for pair in [ridges] if ridges else [(_SLOPE, curvature) for curvature in _CURVATURES]:
         mode = _mode(f, counts, _weights(x.shape[1], counts.shape[1] - 1, pair), pair, start)
         start = mode.b
         if found is None or mode.evidence > found.evidence:
             found = mode
-    if found is None:
-        raise ValueError("no ridges to choose from")
+    assert found is not None
     totals = counts.sum(axis=1)
     expected = totals[:, None] * _softmax(f @ found.b)
     covariance = np.asarray(np.linalg.inv(found.information), dtype=np.float64)
