@@ -11,9 +11,9 @@ by maximum likelihood with two ridges, a weak one on the slopes (of x and h) and
 curvatures (all products). A quadratic in ten parameters has more coefficients than the rare poses
 can tell, and an optimum would seek out their errors; so the curvatures are held back as the counts
 themselves speak for: by the ridge with the greatest evidence, the probability of the counts with
-all B integrated out (Laplace's approximation). It is an assumption that a quadratic is enough in the region that was sampled:
-`misfit` says how much more the samples scatter about the surface than chance allows (1 if it
-holds).
+all B integrated out (Laplace's approximation). It is an assumption that a quadratic is enough in
+the region that was sampled: `misfit` says how much more the samples scatter about the surface than
+chance allows (1 if it holds).
 
 References:
     MacKay, "Bayesian interpolation", Neural Computation 4, 1992 (ridges by evidence).
