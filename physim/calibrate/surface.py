@@ -7,11 +7,16 @@ log-odds of the poses are taken as quadratic in the parameters,
     log p_k / p_0 = f(x, h) . B_k,   f = (1, x, x_i x_j (i <= j), h, h x),
 
 with h = -1/2 and +1/2 at the lower and the higher release, and B is fitted to all counts at once
-by maximum likelihood with a weak ridge on all but the constants. It is an assumption that a
-quadratic is enough in the region that was sampled: `misfit` says how much more the samples
-scatter about the surface than chance allows (1 if it holds).
+by maximum likelihood with two ridges, a weak one on the slopes (of x and h) and one on the
+curvatures (all products). A quadratic in ten parameters has more coefficients than the rare poses
+can tell, and an optimum would seek out their errors; so the curvatures are held back as the counts
+themselves speak for: by the ridge with the greatest evidence, the probability of the counts with
+all B integrated out (Laplace's approximation). It is an assumption that a quadratic is enough in
+the region that was sampled: `misfit` says how much more the samples scatter about the surface than
+chance allows (1 if it holds).
 
 References:
+    MacKay, "Bayesian interpolation", Neural Computation 4, 1992 (ridges by evidence).
     Myers, Montgomery and Anderson-Cook, "Response Surface Methodology", Wiley 2016.
     Agresti, "Categorical Data Analysis", Wiley 2013, chapter 8 (baseline-category logits).
 """
@@ -28,6 +33,8 @@ from physim.values import FloatArray
 Counts = NDArray[np.int64] | FloatArray
 _STEPS = 100  # of Newton's method, at most
 _SMALL = 1e-9  # a relative gain of the log likelihood at which it ends
+# A ridge of r means: a coefficient is expected to be some 1 / sqrt(r).
+_SLOPE, _CURVATURES = 1.0, (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)
 
 
 def features(x: FloatArray, height: FloatArray) -> FloatArray:
@@ -65,12 +72,14 @@ class Surface:
             counts' information, times `misfit` where that is above 1.
         misfit: Pearson chi-square of the samples about the surface over its degrees of freedom.
         pigs: simulated, in all samples.
+        ridges: on the squares of slopes and of curvatures.
     """
 
     coefficients: FloatArray
     covariance: FloatArray
     misfit: float
     pigs: int
+    ridges: tuple[float, float]
 
     def probabilities(self, x: FloatArray, height: FloatArray) -> FloatArray:
         """(n, k) frequencies at (n, d) points."""
@@ -91,30 +100,82 @@ class Surface:
         return np.asarray(wide @ self.covariance @ wide.T)
 
 
-def fit_surface(x: FloatArray, height: FloatArray, counts: Counts, ridge: float = 0.01) -> Surface:
+def fit_surface(
+    x: FloatArray,
+    height: FloatArray,
+    counts: Counts,
+    ridges: tuple[float, float] | None = None,
+) -> Surface:
     """The surface through these samples.
 
     Args:
         x: (n, d) parameters, centred and scaled to the region's half-width.
         height: (n,) see `features`.
         counts: (n, k) pigs in each cell.
-        ridge: on the squares of all coefficients but the constants; 0.01 holds back only what
-            the samples say nothing about.
+        ridges: on the squares of slopes and of curvatures; None for those by evidence.
 
     Raises:
         ValueError: a cell that no sample has a pig in.
     """
     if (counts.sum(axis=0) == 0).any():
         raise ValueError("a cell is empty in all samples: there is no surface for it")
-    f = features(x, height)
-    q, cells = f.shape[1], counts.shape[1] - 1
+    f, start = features(x, height), None
+    found: _Mode | None = None
+    for pair in [ridges] if ridges else [(_SLOPE, curvature) for curvature in _CURVATURES]:
+        mode = _mode(f, counts, _weights(x.shape[1], counts.shape[1] - 1, pair), pair, start)
+        start = mode.b
+        if found is None or mode.evidence > found.evidence:
+            found = mode
+    assert found is not None
     totals = counts.sum(axis=1)
-    weight = np.full((q, cells), ridge)
-    weight[0] = 0.0
-    b = np.zeros((q, cells))
-    b[0] = np.log((counts[:, 1:].sum(axis=0)) / counts[:, 0].sum())
+    expected = totals[:, None] * _softmax(f @ found.b)
+    covariance = np.asarray(np.linalg.inv(found.information), dtype=np.float64)
+    held = _weights(x.shape[1], counts.shape[1] - 1, found.ridges).T.ravel() @ np.diag(covariance)
+    degrees = counts.size - len(counts) - (found.b.size - held)  # coefficients that are free
+    misfit = float(((counts - expected) ** 2 / expected).sum() / max(1.0, degrees))
+    covariance *= max(1.0, misfit)
+    return Surface(found.b, covariance, misfit, int(totals.sum()), found.ridges)
+
+
+@dataclass(frozen=True)
+class _Mode:
+    """The likeliest coefficients with given ridges.
+
+    Attributes:
+        b: (q, k - 1).
+        information: (q (k - 1), q (k - 1)), cell by cell, the ridges included.
+        evidence: log of it, but for a constant.
+        ridges: of slopes and curvatures.
+    """
+
+    b: FloatArray
+    information: FloatArray
+    evidence: float
+    ridges: tuple[float, float]
+
+
+def _weights(d: int, cells: int, ridges: tuple[float, float]) -> FloatArray:
+    """(q, cells) ridge of each coefficient; none on the constants."""
+    slope, curvature = ridges
+    pairs = d * (d + 1) // 2
+    column = [0.0, *[slope] * d, *[curvature] * pairs, slope, *[curvature] * d]
+    return np.repeat(np.array(column)[:, None], cells, axis=1)
+
+
+def _mode(
+    f: FloatArray,
+    counts: Counts,
+    weight: FloatArray,
+    ridges: tuple[float, float],
+    start: FloatArray | None,
+) -> _Mode:
+    """By Newton's method."""
+    q, cells = weight.shape
+    totals = counts.sum(axis=1)
+    b = np.zeros((q, cells)) if start is None else start
+    if start is None:
+        b[0] = np.log((counts[:, 1:].sum(axis=0)) / counts[:, 0].sum())
     value = _penalized(f, counts, b, weight)
-    information = np.zeros((q * cells, q * cells))
     for _ in range(_STEPS):
         p = _softmax(f @ b)
         slope = f.T @ (counts[:, 1:] - totals[:, None] * p[:, 1:]) - weight * b
@@ -128,11 +189,11 @@ def fit_surface(x: FloatArray, height: FloatArray, counts: Counts, ridge: float 
             b, value = b + length * step, new
         if gain <= _SMALL * abs(value):
             break
-    expected = totals[:, None] * _softmax(f @ b)
-    degrees = counts.size - len(counts) - q * cells
-    misfit = float(((counts - expected) ** 2 / expected).sum() / max(1, degrees))
-    covariance = np.linalg.inv(information) * max(1.0, misfit)
-    return Surface(b, covariance, misfit, int(totals.sum()))
+    information = _information(f, _softmax(f @ b)[:, 1:], totals) + np.diag(weight.T.ravel())
+    evidence = value + 0.5 * (
+        np.log(weight[weight > 0]).sum() - np.linalg.slogdet(information).logabsdet
+    )
+    return _Mode(b, information, float(evidence), ridges)
 
 
 def _softmax(logits: FloatArray) -> FloatArray:

@@ -30,10 +30,9 @@ from physim.errors import ConfigError
 from physim.values import FloatArray
 
 REACH = 1.0  # half-width of the first region, in the priors' standard deviations
-_NARROWER = 0.75  # each later one
-_LEAST_REACH = 0.3
-_NEAR = 1.7  # half-widths: how far about a region samples are used
-_RIDGE = 1.0  # a slope changes the log-odds by about 1 a half-width, unless samples say otherwise
+_NARROWER = 0.8  # each later one
+_LEAST_REACH = 0.5  # log-odds are almost linear that far; narrower, samples tell less
+_NEAR = 2.0  # half-widths: how far about a region samples are used
 _BARELY = 1e-3  # pigs a sample in a cell that no sample has any in
 
 Point = tuple[FloatArray, Sample]
@@ -207,6 +206,5 @@ def _of_kind(real: Sequence[Table], simulated: Sequence[Sequence[Table]], x: Flo
         np.repeat(x, len(real), axis=0)[some],
         np.tile(heights, len(x))[some],
         counts[some],
-        ridge=_RIDGE,
     )
     return Real(surface, heights, target)
