@@ -11,14 +11,15 @@ _ENOUGH = 20  # new rolls, before a rate means anything
 
 
 class ProgressLine:
-    """What is done, how much of it a second and the time left. Call it with done and total.
+    """Rolls done, rolls per second and the time left. Call it with done and total.
 
     A stream that is closed or full silences it: a batch does not stop for that.
     """
 
-    def __init__(self, stream: TextIO | None, things: str = "rolls") -> None:
-        self._stream = stream
-        self._things = things
+    def __init__(self, stream: TextIO | None, things: str = "rolls", after_s: float = 0.0) -> None:
+        """Takes where it is shown, what is counted, and for how long it stays silent at first."""
+        self._stream, self._things = stream, things
+        self._silent_until_s = time.monotonic() + after_s if after_s else 0.0
         self._terminal = stream is not None and stream.isatty()
         self._began_s = self._shown_s = 0.0
         self._first: int | None = None
@@ -30,12 +31,22 @@ class ProgressLine:
         if self._terminal:
             self._write(text)
 
+    def note(self, text: str) -> None:
+        """Shows what is at work, where there is no total to count towards."""
+        now = time.monotonic()
+        wait_s = (_TERMINAL_S if self._terminal else _LOG_S) if self._told else 0.0
+        if now >= max(self._silent_until_s, self._shown_s + wait_s):
+            self._told, self._shown_s = True, now
+            self._write(text)
+
     def __call__(self, done: int, total: int) -> None:
         now = time.monotonic()
         if self._first is None:
             self._first, self._began_s, self._shown_s = done, now, now
             if done and done < total:
                 self._write(f"{done:,} of {total:,} {self._things} were there already")
+            return
+        if now < self._silent_until_s:
             return
         wait_s = (_TERMINAL_S if self._terminal else _LOG_S) if self._told else 0.0
         self._told = True

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,12 +15,14 @@ from physim.cli.options import SEED, whole_number
 from physim.errors import ConfigError
 
 if TYPE_CHECKING:
+    from physim.batch.progress import ProgressLine
     from physim.game.distribution import Distribution
     from physim.rules.ruleset import RuleSet
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 PHYSICS = "physics"
 MAX_ROLLS = 10**8
+PATIENCE_S = 3.0  # before a progress line appears
 
 _RULES_OPTIONS = (
     click.option(
@@ -119,6 +123,13 @@ def rules_of(rules: str, target: str | None, changes: Sequence[str]) -> RuleSet:
     return load_rules(rules, changed)
 
 
+def progress_line(unit: str = "rolls") -> ProgressLine:
+    """On stderr, for what takes longer than some seconds; silent until then."""
+    from physim.batch.progress import ProgressLine
+
+    return ProgressLine(sys.stderr, unit, PATIENCE_S)
+
+
 def distribution_of(source: str, rolls: int, seed: int) -> Distribution:
     """The throws that `--source` names.
 
@@ -134,7 +145,9 @@ def distribution_of(source: str, rolls: int, seed: int) -> Distribution:
     if source == PHYSICS:
         import physim
 
-        return from_counts(f"physics (seed {seed})", physim.batch(rolls, seed=seed).counts)
+        with closing(progress_line()) as line:
+            counts = physim.batch(rolls, seed=seed, progress=line).counts
+        return from_counts(f"physics (seed {seed})", counts)
     if not Path(source).is_dir():
         valid = [*table_names(), PHYSICS]
         raise ConfigError(

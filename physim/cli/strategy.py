@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import click
 from physim.cli.game import (
     distribution_of,
     players_option,
+    progress_line,
     rules_of,
     rules_options,
     source_options,
@@ -89,7 +91,10 @@ def strategy(
         distribution = distribution_of(source, rolls, seed)
         if resamples is None:
             resamples = RESAMPLES if rule_set.target <= SOON else 0
-        result = study(distribution, rule_set, resamples=resamples, seed=seed)
+        with closing(progress_line()) as line:
+            result = study(
+                distribution, rule_set, resamples=resamples, seed=seed, progress=line.note
+            )
         made = make_players(specs, rule_set, distribution, solution=lambda: result.solution)
         against = _against_optimal(result, made, games, seed)
         if heat_map is not None:
@@ -121,7 +126,8 @@ def _against_optimal(
                 ["optimal"], result.rules, result.distribution, solution=lambda: result.solution
             )
             plan = Tournament((player, best), result.rules, result.distribution, games, seed)
-            wins = run(plan)[0].wins[0]
+            with closing(progress_line("games")) as line:
+                wins = run(plan, progress=line)[0].wins[0]
             interval = clopper_pearson(wins, games)
             row |= {
                 "games": games,

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from typing import TYPE_CHECKING
+
 import click
 
-from physim.cli.game import distribution_of, players_option, rules_of, rules_options, specs_of
+from physim.cli.game import (
+    distribution_of,
+    players_option,
+    progress_line,
+    rules_of,
+    rules_options,
+    specs_of,
+)
 from physim.cli.game import source_options as throws_options
 from physim.cli.options import json_option, whole_number
 from physim.cli.output import clean_stdout, print_json
 from physim.errors import ConfigError
+
+if TYPE_CHECKING:
+    from physim.play.solver import Solution
 
 MAX_GAMES = 10**9
 MAX_PLAYERS = 100
@@ -58,7 +71,9 @@ def tournament(
     piggyback; a game of 100,000 throws is given up and won by nobody.
     """
     with clean_stdout() as stdout:
+        from physim.game.distribution import odds
         from physim.play.players import make_players
+        from physim.play.solver import solve
         from physim.play.tournament import Tournament, run
         from physim.play.tournament_output import to_json, to_text
 
@@ -71,9 +86,15 @@ def tournament(
         rule_set = rules_of(rules, target, changes)
         distribution = distribution_of(source, rolls, seed)
         seats = len(specs) if together else 2
-        made = make_players(specs, rule_set, distribution, seats=seats)
+
+        def solved() -> Solution:
+            with closing(progress_line()) as line:
+                return solve(odds(distribution, rule_set), rule_set, progress=line.note)
+
+        made = make_players(specs, rule_set, distribution, seats=seats, solution=solved)
         plan = Tournament(tuple(made), rule_set, distribution, games, seed, together)
-        result = to_json(plan, run(plan, workers))
+        with closing(progress_line("games")) as line:
+            result = to_json(plan, run(plan, workers, line))
         if as_json:
             print_json(result, stdout)
         else:

@@ -29,6 +29,7 @@ from physim.game.distribution import ThrowOdds
 from physim.rules.ruleset import End, Reach, RuleSet
 
 FloatArray = NDArray[np.float64]
+Progress = Callable[[str], None]
 Policy = NDArray[np.bool_]
 """(T, T, T) whether a player with k points in the turn, i banked, against j, holds: [k, i, j]."""
 
@@ -93,6 +94,7 @@ def solve(
     rules: RuleSet,
     guess: FloatArray | None = None,
     tolerance: float = TOLERANCE,
+    progress: Progress | None = None,
 ) -> Solution:
     """Optimal play of two players.
 
@@ -101,6 +103,7 @@ def solve(
         rules: of the game.
         guess: (T, T) values to begin with, such as those of a similar game.
         tolerance: of the last sweep's changes; the errors of the values are some ten times it.
+        progress: is told in words how far it is, sweep by sweep.
 
     Raises:
         ConfigError: rules that the solver does not cover.
@@ -108,7 +111,7 @@ def solve(
     check_solvable(rules)
     sweep = Sweep(odds, rules)
     values = np.full((rules.target, rules.target), 0.5) if guess is None else guess.copy()
-    values, sweeps = _until_still(values, sweep.best, tolerance)
+    values, sweeps = _until_still(values, sweep.best, tolerance, progress)
     policy = np.zeros((rules.target,) * 3, dtype=bool)
     values = sweep.best(values, policy)
     return Solution(odds, rules, values, policy, sweeps)
@@ -131,12 +134,17 @@ def first_wins(odds: ThrowOdds, rules: RuleSet, first: Policy, second: Policy) -
 
 
 def _until_still(
-    values: FloatArray, sweep: Callable[[FloatArray], FloatArray], tolerance: float = TOLERANCE
+    values: FloatArray,
+    sweep: Callable[[FloatArray], FloatArray],
+    tolerance: float = TOLERANCE,
+    progress: Progress | None = None,
 ) -> tuple[FloatArray, int]:
     for sweeps in range(1, MOST_SWEEPS + 1):
         swept = sweep(values)
         change = float(np.abs(swept - values).max())
         values = swept
+        if progress is not None:
+            progress(f"solving: sweep {sweeps}, values move by {change:.1g} (to {tolerance:.0g})")
         if change < tolerance:
             return values, sweeps
     raise ConfigError(

@@ -11,7 +11,7 @@ from physim.errors import ConfigError
 from physim.game.distribution import ENDS_TURN, Distribution, ThrowOdds, odds
 from physim.names import Outcome
 from physim.play.hog_calls import CallStudy, study_calls
-from physim.play.solver import FloatArray, Solution, solve
+from physim.play.solver import FloatArray, Progress, Solution, solve
 from physim.play.turns import HoldValue, best_hold, break_even, hold_values
 from physim.rules.ruleset import Effect, RuleSet
 from physim.seeding import stream
@@ -58,6 +58,7 @@ def study(
     *,
     resamples: int = 0,
     seed: int = 0,
+    progress: Progress | None = None,
 ) -> Study:
     """Solves a game and puts intervals to the numbers.
 
@@ -67,12 +68,13 @@ def study(
         resamples: games solved with samples drawn anew, for the intervals of what needs a
             solution; 0 leaves those out.
         seed: of the samples drawn anew.
+        progress: is told in words how far it is.
 
     Raises:
         ConfigError: rules that the solver does not cover, or throws that never score.
     """
     chances = odds(distribution, rules)
-    solution = solve(chances, rules)
+    solution = solve(chances, rules, progress=progress)
     by_hold = hold_values(chances, rules.target)
     intervals: dict[str, Interval] = {}
     if not distribution.sample_size:
@@ -80,7 +82,7 @@ def study(
     else:
         intervals = _counted(distribution)
         intervals |= _resampled(distribution, rules, stream(seed, _RESAMPLE_KEY))
-        others = _games(distribution, rules, solution, resamples, seed)
+        others = _games(distribution, rules, solution, resamples, seed, progress)
         resamples = len(others)
         if resamples > 1:
             intervals |= _solved(solution, others)
@@ -138,12 +140,19 @@ def _resampled(
 
 
 def _games(
-    distribution: Distribution, rules: RuleSet, solution: Solution, count: int, seed: int
+    distribution: Distribution,
+    rules: RuleSet,
+    solution: Solution,
+    count: int,
+    seed: int,
+    progress: Progress | None,
 ) -> list[Solution]:
     """Solutions for samples drawn anew; fewer where some of few rolls would never score."""
     rng = stream(seed, _SOLVE_KEY)
     others = []
-    for _ in range(count):
+    for number in range(count):
+        if progress is not None:
+            progress(f"solving for the intervals: {number} of {count} games")
         with suppress(ConfigError):
             drawn = odds(distribution.resampled(rng), rules)
             others.append(solve(drawn, rules, solution.values, _ROUGH))

@@ -8,7 +8,7 @@ first player.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -91,12 +91,17 @@ class Tournament:
         return [(table, block) for table in range(len(self.tables)) for block in range(blocks)]
 
 
-def run(tournament: Tournament, workers: int = 1) -> list[Tally]:
+def run(
+    tournament: Tournament,
+    workers: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Tally]:
     """Plays all games.
 
     Args:
         tournament: what is to be played.
         workers: processes; 1 stays in this one.
+        progress: called with the games played and all games.
 
     Returns:
         A tally a table, in the order of `tournament.tables`.
@@ -105,8 +110,14 @@ def run(tournament: Tournament, workers: int = 1) -> list[Tally]:
     tasks = tournament.tasks()
     blocks = _in_processes if workers > 1 and len(tasks) > 1 else _in_this_process
     results = blocks(tournament, tasks, workers)
+    played, games = 0, tournament.games * len(tallies)
+    if progress is not None:
+        progress(played, games)
     for (table, _), tally in zip(tasks, results, strict=True):
         tallies[table] += tally
+        if progress is not None:
+            played += tally.finished + tally.unfinished
+            progress(played, games)
     return tallies
 
 

@@ -66,3 +66,29 @@ def test_rolls_that_were_there_are_told_and_not_counted_as_new(clock: list[float
         "500 of 1,000 rolls were there already",
         "600 of 1,000 rolls, 10.0/s, 0:40 left",
     ]
+
+
+def test_what_is_done_soon_shows_nothing(clock: list[float]) -> None:
+    log = io.StringIO()
+    line = ProgressLine(log, "games", after_s=3)
+    line(0, 40)
+    line.note("solving")
+    clock[0] += 2.9
+    line(40, 40)
+    line.close()
+    assert log.getvalue() == ""
+
+
+def test_what_takes_longer_is_told_in_its_own_words(clock: list[float]) -> None:
+    log = io.StringIO()
+    line = ProgressLine(log, "games", after_s=3)
+    line(0, 4000)
+    clock[0] += 4
+    line(1000, 4000)
+    line.note("too soon")
+    clock[0] += 11
+    line.note("sweep 12")
+    assert log.getvalue().splitlines() == [
+        "1,000 of 4,000 games, 250.0/s, 0:12 left",
+        "sweep 12",
+    ]
