@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from physim.arguments import hint, shown_name, text
-from physim.cli.options import SEED, whole_number
+from physim.cli.options import SEED, file_path, whole_number
 from physim.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -80,6 +81,42 @@ def source_options(command: Command) -> Command:
     for option in reversed(_SOURCE_OPTIONS):
         command = option(command)
     return command
+
+
+def save_options(default: str) -> Callable[[Command], Command]:
+    """`--save` and `--new`, as the parameters `save` and `new`."""
+
+    def add(command: Command) -> Command:
+        command = click.option(
+            "--new",
+            is_flag=True,
+            help="Begin anew; the game that the file holds becomes FILE.old.",
+        )(command)
+        return click.option(
+            "--save",
+            type=file_path,
+            default=default,
+            show_default=True,
+            metavar="FILE",
+            help="The game's file, written after every move. If it is there, the game goes on.",
+        )(command)
+
+    return add
+
+
+def given_options(context: click.Context, names: Mapping[str, Any]) -> dict[str, Any]:
+    """Of these parameters the ones that stand on the command line, as values for JSON."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in names.items()
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
+
+
+def how_to_go_on(command: str, path: Path, default: str) -> str:
+    """What to type to take a game up again."""
+    file = "" if path == Path(default) else f" --save {path}"
+    return f"`physim {command}{file}` goes on with it."
 
 
 def players_option(help_text: str) -> Callable[[Command], Command]:

@@ -21,9 +21,11 @@ from physim.cli.batch import batch
 from physim.cli.bench import bench
 from physim.cli.calibrate import calibrate
 from physim.cli.model import model
+from physim.cli.play import play
 from physim.cli.render import render
 from physim.cli.roll import roll
 from physim.cli.score import score
+from physim.cli.scorepad import scorepad
 from physim.cli.sensitivity import sensitivity
 from physim.cli.stats import stats
 from physim.cli.strategy import strategy
@@ -55,6 +57,8 @@ for _command in (
     score,
     strategy,
     tournament,
+    play,
+    scorepad,
     render,
     watch,
     model,

@@ -71,8 +71,10 @@ def millimetres(text: str) -> float:
     return number
 
 
-_SETUP_OPTIONS = (
-    click.option("--seed", type=SEED, default=0, show_default=True, help="Fixes every result."),
+_SEED_OPTION = click.option(
+    "--seed", type=SEED, default=0, show_default=True, help="Fixes every result."
+)
+_PIG_OPTIONS = (
     click.option(
         "--model",
         default="standard",
@@ -118,7 +120,12 @@ _SETUP_OPTIONS = (
 
 def setup_options(command: Command) -> Command:
     """All options that fix a roll: `--seed`, `--model`, `--toss` and so on."""
-    for option in reversed(_SETUP_OPTIONS):
+    return _SEED_OPTION(pig_options(command))
+
+
+def pig_options(command: Command) -> Command:
+    """As `setup_options`, without the seed."""
+    for option in reversed(_PIG_OPTIONS):
         command = option(command)
     return command
 

@@ -70,13 +70,19 @@ def from_json(data: Any, where: str = "the game") -> Game:
     return game
 
 
-def save(game: Game, path: Path) -> None:
+def save(game: Game, path: Path, more: Mapping[str, Any] | None = None) -> None:
     """Writes the game so that a kill leaves the old file or the new one.
+
+    Args:
+        game: to be saved.
+        path: of the file.
+        more: plain values to keep beside it, under keys that `to_json` does not use.
 
     Raises:
         OSError: a full disk, or a folder that cannot be written to.
     """
-    write_whole(path, (json.dumps(to_json(game), indent=1) + "\n").encode())
+    data = {**(more or {}), **to_json(game)}
+    write_whole(path, (json.dumps(data, indent=1) + "\n").encode())
 
 
 def load(path: Path) -> Game:
@@ -85,17 +91,25 @@ def load(path: Path) -> Game:
     Raises:
         GameError: no such file, or not a saved game.
     """
+    return from_json(read(path), str(path))
+
+
+def read(path: Path) -> Any:
+    """The plain values of a saved game, for `from_json`, and what was kept beside it.
+
+    Raises:
+        GameError: no such file, or no JSON.
+    """
     try:
         if not path.is_file():
             raise GameError(f"{path}: no saved game there")
         if path.stat().st_size > MAX_BYTES:
             raise GameError(f"{path}: larger than {MAX_BYTES} bytes; is it a saved game?")
-        data = json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise GameError(f"{path}: cannot be read ({error.strerror})") from error
     except (ValueError, RecursionError) as error:
         raise GameError(f"{path}: is no saved game ({error})") from error
-    return from_json(data, str(path))
 
 
 def event_to_json(event: Event) -> dict[str, Any]:

@@ -35,16 +35,27 @@ def play(
             state.bank()
             continue
         if shouting and state.call is None:
-            _shout(state, players)
+            shout = first_to_shout(state, players)
+            if shout is not None:
+                state.shout(*shout)
         state.throw(outcomes.next_throw())
 
 
-def _shout(state: State, players: Sequence[Strategy]) -> None:
-    """The first to shout is the first who wants to, from the roller's left."""
+def first_to_shout(state: State, players: Sequence[Strategy | None]) -> tuple[int, str] | None:
+    """Of those who want to call, the first from the roller's left.
+
+    Args:
+        state: before a throw.
+        players: one a seat; None for a person, who is asked elsewhere.
+
+    Returns:
+        The caller's seat and the prediction, or None.
+    """
     for place in range(1, state.seats):
         seat = (state.current + place) % state.seats
-        if players[seat].calls and may_call(state, seat):
-            prediction = players[seat].call(state, seat)
+        player = players[seat]
+        if player is not None and player.calls and may_call(state, seat):
+            prediction = player.call(state, seat)
             if prediction is not None:
-                state.shout(seat, prediction)
-                return
+                return seat, prediction
+    return None

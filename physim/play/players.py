@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from physim.arguments import hint, shown_name
 from physim.errors import ConfigError
@@ -115,15 +115,13 @@ def read_spec(spec: str) -> tuple[str, int | None]:
     return name, number
 
 
-def distinct_names(players: Sequence[Strategy]) -> list[str]:
-    """The players' texts, a second one of a kind as `hold:20 (2)`."""
+def distinct_names(specs: Iterable[str]) -> list[str]:
+    """Strategies as players' names, a second one of a kind as `hold:20 (2)`."""
     seen: Counter[str] = Counter()
     names = []
-    for player in players:
-        seen[player.spec] += 1
-        names.append(
-            player.spec if seen[player.spec] == 1 else f"{player.spec} ({seen[player.spec]})"
-        )
+    for spec in specs:
+        seen[spec] += 1
+        names.append(spec if seen[spec] == 1 else f"{spec} ({seen[spec]})")
     return names
 
 

@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 def to_json(tournament: Tournament, tallies: Sequence[Tally]) -> Json:
     """Plain values. Win rates are of all games, those given up included; intervals are exact."""
-    names = distinct_names(tournament.players)
+    names = distinct_names(player.spec for player in tournament.players)
     games = tournament.games * len(tallies)
     finished = sum(tally.finished for tally in tallies)
     first_wins = sum(tally.first_wins for tally in tallies)

@@ -183,7 +183,7 @@ def test_what_is_no_strategy(spec: str, says: str) -> None:
 
 def test_numbers_may_be_left_out_and_names_are_told_apart(make) -> None:  # type: ignore[no-untyped-def]
     players = make("hold", "hold:20", "score-aware")
-    assert distinct_names(players) == ["hold:20", "hold:20 (2)", "score_aware:23"]
+    assert distinct_names(p.spec for p in players) == ["hold:20", "hold:20 (2)", "score_aware:23"]
 
 
 def test_policies_of_holding(make, box: RuleSet) -> None:  # type: ignore[no-untyped-def]

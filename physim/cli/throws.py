@@ -1,0 +1,106 @@
+"""Where the throws of a game of people come from: physics, a table, a dataset, or a script."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from itertools import count, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from physim.arguments import hint, shown_name, text
+from physim.cli.game import PHYSICS, distribution_of
+from physim.errors import ConfigError
+
+if TYPE_CHECKING:
+    from physim.game.distribution import Distribution
+    from physim.game.outcomes import Outcomes
+
+SETUP = ("model", "black", "pink", "toss", "height_mm", "surface", "time_step_s", "settle")
+MAX_SCRIPT_BYTES = 1_000_000
+
+
+def script_of(source: str) -> list[str] | None:
+    """The throws of a file, one a line; None where the source is none.
+
+    Raises:
+        ConfigError: no such source, or a line that is no throw.
+    """
+    from physim.play.sources import table_names
+    from physim.rules.throws import read_throw
+
+    path = Path(text("--source", source))
+    if source in (*table_names(), PHYSICS) or path.is_dir():
+        return None
+    try:
+        if not path.is_file():
+            valid = [*table_names(), PHYSICS]
+            raise ConfigError(
+                f"unknown source `{shown_name(source)}`{hint(source, valid)} (valid: "
+                f"{', '.join(valid)}, the folder of a dataset, or a file with a throw a line)"
+            )
+        if path.stat().st_size > MAX_SCRIPT_BYTES:
+            raise ConfigError(f"{path}: larger than {MAX_SCRIPT_BYTES} bytes; is it a script?")
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror}); name another") from error
+    except ValueError as error:
+        raise ConfigError(f"{path}: is no text; a script has a throw a line") from error
+    throws = []
+    for number, line in enumerate(lines, start=1):
+        if line.strip() and not line.startswith("#"):
+            try:
+                read_throw(line)
+            except ConfigError as error:
+                raise ConfigError(f"{path}: line {number}: {error}") from error
+            throws.append(line.strip())
+    return throws
+
+
+def expected(options: Mapping[str, Any]) -> Distribution:
+    """The throws by which risk and advice are told: `--odds`, or the source's own.
+
+    Physics and scripts have none of their own, so that the real rolls stand in.
+    """
+    source, odds = options["source"], options["odds"]
+    if odds is None:
+        own = source != PHYSICS and script_of(source) is None
+        odds = source if own else "kern2006"
+    if odds == PHYSICS:
+        raise ConfigError(
+            "--odds takes what was counted: kern2006, or a dataset that `physim batch` made"
+        )
+    return distribution_of(odds, 0, 0)
+
+
+@contextmanager
+def open_throws(options: Mapping[str, Any], thrown: int) -> Iterator[Outcomes]:
+    """The throws of a game's options, those that it had already left out.
+
+    A seed fixes them, so that a game that was killed goes on as it would have.
+    """
+    from physim.game.outcomes import Drawn, Rolled, Script
+    from physim.seeding import stream
+
+    source, seed = options["source"], options["seed"]
+    script = script_of(source)
+    if script is not None:
+        yield Script(script[thrown:])
+    elif source == PHYSICS:
+        from physim.batch.progress import ProgressLine
+
+        with closing(ProgressLine(sys.stderr)) as line:
+            line.begin("loading the pigs ...")
+            from physim.batch import preload  # noqa: F401
+            from physim.batch.plan import BatchPlan
+
+            plan = BatchPlan(n=1, seed=seed, **{name: options[name] for name in SETUP})
+            opened = plan.open()
+        with opened as simulator:
+            yield Rolled(simulator.roll(seed, index) for index in count(thrown))
+    else:
+        drawn = Drawn(distribution_of(source, 0, 0), stream(seed, 0))
+        for _ in islice(count(), thrown):
+            drawn.next_throw()
+        yield drawn

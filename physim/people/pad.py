@@ -1,0 +1,161 @@
+"""The score pad for real pigs on a real table: entries, whose turn it is, undo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from physim.errors import PhysimError
+from physim.game.game import Game
+from physim.game.narrate import standings, tell
+from physim.people.console import Console
+from physim.people.entries import SHORT, read_entry
+from physim.people.saved import SavedGame
+from physim.rules.hog_call import predictions
+from physim.rules.ruleset import End
+from physim.rules.throws import labelled_throws
+
+HELP = """\
+  t up, trotter snouter   how the two pigs lie: t(rotter) r(azorback) s(nouter)
+                          j(owler), up or down: on a side, dot up or down
+  out  oinker  piggyback  a Pig Out, pigs that touch, a pig on the other
+  5  +10  -1              points of this turn, without the pigs
+  turn 23                 a whole turn, banked; turn 0: lost
+  bank (b)                the turn is over, its points are banked
+  undo                    takes the last entry back, as far as the start
+  correct NAME 40         sets somebody's banked points
+  remove NAME             takes a player out
+  call NAME t+r           a Hog Call for the next throw (trotter+razorback)
+  scores  help  quit      the pad is saved after every entry"""
+_WORDS = ("bank", "undo", "turn", "correct", "remove", "call", "scores", "help", "quit")
+
+
+class Pad:
+    """Keeps score."""
+
+    def __init__(self, saved: SavedGame, console: Console) -> None:
+        """Takes the game and who is asked."""
+        self._saved, self._game, self._console = saved, saved.game, console
+
+    def keep(self) -> None:
+        """Takes entries until somebody leaves.
+
+        Raises:
+            GameError: the game cannot be saved.
+            EOFError: there is no more input.
+        """
+        for line in scoreboard(self._game):
+            self._console.say(line)
+        while True:
+            self._offer()
+            line = self._ask()
+            if line.lower() in ("quit", "q"):
+                return
+            self._enter(line)
+
+    def _ask(self) -> str:
+        game, state = self._game, self._game.state
+        names = [player.name for player in game.players]
+        words = [*_WORDS, *SHORT, *labelled_throws(), *names, *predictions(game.start.rules)]
+        status = standings(game.start, state)
+        if game.winner is not None:
+            prompt = "the game is over: undo or quit > "
+        else:
+            call = "" if state.call is None else f", called {state.call.prediction}"
+            prompt = (
+                f"{game.current.name} {state.scores[state.current]}+{state.turn_total}{call} > "
+            )
+        return self._console.ask(prompt, status, words).strip()
+
+    def _offers_end(self) -> bool:
+        """Whether banking now would reach the target."""
+        state = self._game.state
+        return (
+            state.winner is None
+            and state.rolls > 0
+            and state.call is None
+            and state.rules.reached(state.total)
+        )
+
+    def _offer(self) -> None:
+        state = self._game.state
+        if self._offers_end():
+            ends = (
+                "ends the game"
+                if state.rules.end is End.AT_ONCE
+                else "banks that; the round is played to its end"
+            )
+            self._console.say(
+                f"{self._game.current.name} has {state.total} with this turn, {state.rules.target} "
+                f"are needed: Enter (or bank) {ends}."
+            )
+        elif state.winner is None and state.rolls and state.rules.overshot(state.total):
+            self._console.say(f"{state.total} is more than {state.rules.target}: banks nothing.")
+
+    def _enter(self, line: str) -> None:
+        say, word = self._console.say, line.lower()
+        if not line:
+            if not self._offers_end():
+                say("Enter what the pigs show, or points, or bank; `help` lists it all.")
+                return
+            line = "bank"
+        if word in ("help", "h", "?"):
+            say(HELP)
+        elif word in ("scores", "score"):
+            for text in scoreboard(self._game):
+                say(text)
+        elif word in ("undo", "z"):
+            self._undo()
+        else:
+            self._make(line)
+
+    def _make(self, line: str) -> None:
+        game = self._game
+        turns, made = game.state.turns, 0
+        told: list[str] = []
+        try:
+            for event in read_entry(line, game):
+                before = game.state.copy()
+                game.do(event)
+                made += 1
+                told += tell(game.start, before, event, game.state)
+        except PhysimError as error:
+            for _ in range(made):  # an entry is made as a whole, or not
+                game.undo()
+            self._console.say(f"No: {error}")
+            return
+        self._saved.save()
+        for text in told:
+            self._console.say(text)
+        if game.state.turns != turns:
+            for text in scoreboard(game):
+                self._console.say(text)
+
+    def _undo(self) -> None:
+        game = self._game
+        after = game.state.copy()
+        try:
+            event = game.undo()
+        except PhysimError as error:
+            self._console.say(f"No: {error}")
+            return
+        self._saved.save()
+        self._console.say(f"Taken back: {tell(game.start, game.state, event, after)[0]}")
+
+
+def scoreboard(game: Game) -> list[str]:
+    """All players in lines of 80 columns at most; `>` stands before whose turn it is."""
+    state = game.state
+    cells = []
+    for seat, player in enumerate(game.players):
+        mark = ">" if seat == state.current and state.winner is None else " "
+        mark = "*" if seat == state.winner else mark
+        note = " out" if state.out[seat] else ""
+        cells.append(f"{mark} {player.name} {state.scores[seat]}{note}")
+    width = max(map(len, cells)) + 2
+    return list(_rows(cells, width))
+
+
+def _rows(cells: list[str], width: int) -> Iterator[str]:
+    columns = max(1, 79 // width)
+    for first in range(0, len(cells), columns):
+        yield "".join(cell.ljust(width) for cell in cells[first : first + columns]).rstrip()

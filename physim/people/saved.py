@@ -1,0 +1,132 @@
+"""The file of a game that people play: written after every move, and read to go on."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from physim.arguments import shown
+from physim.errors import ConfigError, GameError
+from physim.game.game import Game
+from physim.game.players import Start, start
+from physim.game.record import from_json, read, save
+from physim.rules.ruleset import FirstPlayer, RuleSet
+
+_KEY = "kept_by"
+_OTHERWISE = "name another file with --save FILE, or begin anew with --new"
+
+
+@dataclass(frozen=True)
+class SavedGame:
+    """A game and its file.
+
+    Attributes:
+        game: under way, or over.
+        path: of the file.
+        command: that keeps it: `play` or `scorepad`.
+        options: plain values that the command needs to go on.
+    """
+
+    game: Game
+    path: Path
+    command: str
+    options: Mapping[str, Any]
+
+    def save(self) -> None:
+        """Writes the file: the old one stays until the new one is whole.
+
+        Raises:
+            GameError: it cannot be written.
+        """
+        try:
+            save(self.game, self.path, {_KEY: self.command, "options": dict(self.options)})
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            remedy = "free some space" if full else "name another file with --save FILE"
+            raise GameError(
+                f"{self.path}: the game cannot be saved there ({error.strerror}); {remedy}. What "
+                "was saved before is untouched"
+            ) from error
+
+
+def load(path: Path, command: str) -> SavedGame | None:
+    """Reads a game; None where there is no such file.
+
+    Raises:
+        GameError: something else, or another command's game.
+    """
+    try:
+        if not path.exists():
+            return None
+    except OSError as error:
+        raise GameError(f"{path}: cannot be read ({error.strerror}); {_OTHERWISE}") from error
+    try:
+        data = read(path)
+        game = from_json(data, str(path))
+    except GameError as error:
+        raise GameError(f"{error}; {_OTHERWISE}") from error
+    kept_by, options = data.get(_KEY), data.get("options", {})
+    if kept_by != command or not isinstance(options, dict):
+        whose = f"a game of `physim {kept_by}`" if kept_by in ("play", "scorepad") else "another's"
+        raise GameError(f"{path}: is {whose}, not of `physim {command}`; {_OTHERWISE}")
+    return SavedGame(game, path, command, options)
+
+
+def check_same(path: Path, given: Mapping[str, Any], kept: Mapping[str, Any]) -> None:
+    """Refuses options that differ from those that the game was begun with.
+
+    Raises:
+        ConfigError: one that differs.
+    """
+    for name, value in given.items():
+        if name in kept and kept[name] != value:
+            raise ConfigError(
+                f"{path} holds a game that was begun with {name} {shown(kept[name])}, not "
+                f"{shown(value)}; leave the option out to go on with it, or {_OTHERWISE}"
+            )
+
+
+def set_aside(path: Path) -> None:
+    """Makes room for a new game: what was there becomes `NAME.old`.
+
+    Raises:
+        GameError: it cannot be renamed.
+    """
+    try:
+        if path.exists():
+            path.replace(path.with_name(f"{path.name}.old"))
+    except OSError as error:
+        raise GameError(
+            f"{path}: cannot be put aside ({error.strerror}); name another file with --save FILE"
+        ) from error
+
+
+def begin(
+    rules: RuleSet,
+    names: Sequence[str],
+    first: str | None,
+    rng: np.random.Generator,
+    before: Game | None = None,
+) -> Start:
+    """A new game; where first players rotate, the next one after the game before begins.
+
+    Args:
+        rules: of the game.
+        names: of the players.
+        first: who begins; None leaves it to the rules.
+        rng: draws the first player, where the rules say so.
+        before: the game that the players had before.
+
+    Raises:
+        GameError: players that the game cannot have.
+    """
+    number = 0
+    if before is not None and rules.first_player is FirstPlayer.ROTATION:
+        same = [player.name for player in before.players] == list(names)
+        number = before.start.first + 1 if same else 0
+    return start(rules, names, first=first, game_number=number, rng=rng)

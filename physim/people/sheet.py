@@ -1,0 +1,161 @@
+"""A score sheet on paper: this package's door to the PDF library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from physim.arguments import shown
+from physim.errors import ConfigError
+from physim.names import Outcome
+from physim.rules.ruleset import Effect, RuleSet
+from physim.rules.score import SCORING_POSES, score_table
+from physim.wholefile import write_whole
+
+MAX_COLUMNS = 12
+_BLANK = 6  # columns where nobody is named
+_UPRIGHT = 6  # columns that fit an upright page
+_FONT = "Helvetica"  # of every reader; it has the letters of Latin-1
+_MARGIN_MM, _NUMBER_MM, _HEAD_MM = 12.0, 10.0, 9.0
+
+
+def check_sheet(path: Path) -> None:
+    """Refuses to begin what could not be written in the end.
+
+    Raises:
+        ConfigError: the PDF library is not installed, or a name that no PDF can have.
+    """
+    if path.suffix.lower() != ".pdf":
+        raise ConfigError(f"--sheet {path}: the name must end in .pdf")
+    if not path.parent.is_dir() or path.is_dir():
+        raise ConfigError(f"--sheet {path}: cannot be written there; name a file in a folder")
+    if find_spec("fpdf") is None:
+        raise ConfigError(
+            "fpdf2 is not installed, which writes the sheet (pip install 'physim[pdf]'); without "
+            "--sheet the pad keeps score in the terminal"
+        )
+
+
+def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -> None:
+    """One A4 page: the points, the rules, and a column a player with a line a round.
+
+    Args:
+        path: of the PDF.
+        rules: that the sheet reminds of.
+        names: of the players; none leaves the columns' heads blank.
+        rounds: lines to write in.
+
+    Raises:
+        ConfigError: too many players, or a name that the font cannot write.
+    """
+    from fpdf import FPDF
+
+    columns = list(names) or [""] * _BLANK
+    if len(columns) > MAX_COLUMNS:
+        raise ConfigError(
+            f"a sheet has room for {MAX_COLUMNS} players, found {len(columns)}; print two"
+        )
+    for name in columns:
+        if not (name.isprintable() and _is_latin(name)):
+            raise ConfigError(
+                f"the sheet's font cannot write {shown(name)}; write it otherwise, or leave "
+                "--players out and fill the names in by hand"
+            )
+    upright = len(columns) <= _UPRIGHT
+    pdf = FPDF(orientation="portrait" if upright else "landscape", format="A4")
+    pdf.set_title("Pass the Pigs: score sheet")
+    pdf.set_margin(_MARGIN_MM)
+    pdf.set_auto_page_break(False)
+    pdf.add_page()
+    pdf.set_font(_FONT, "B", 16)
+    pdf.cell(0, 8, f"Pass the Pigs: to {rules.target}", new_x="LMARGIN", new_y="NEXT")
+    pdf.set_font(_FONT, size=8)
+    for line in (*point_lines(), *rule_lines(rules)):
+        pdf.multi_cell(0, 3.8, _latin(line), new_x="LMARGIN", new_y="NEXT")
+    pdf.ln(2)
+    _grid(pdf, columns, rounds)
+    write_whole(path, bytes(pdf.output()))
+
+
+def point_lines() -> list[str]:
+    """What a throw is worth, in words."""
+    table = score_table()
+    single = [f"{_words(pose.value)} {table.single[pose]}" for pose in SCORING_POSES]
+    double = [
+        f"{_words(pose.value)} {table.by_outcome[Outcome(f'double_{pose.value}')]}"
+        for pose in SCORING_POSES
+    ]
+    return [
+        f"One pig so, the other on a side: {', '.join(single)}. Both: {', '.join(double)}. Two "
+        "different ones: the sum.",
+        f"Both on the same side: sider {table.by_outcome[Outcome.SIDER]}. On opposite sides (one "
+        "dot up, one down): pig out.",
+    ]
+
+
+def rule_lines(rules: RuleSet) -> list[str]:
+    """What ends a turn and the game, in words."""
+    costs = {
+        Effect.LOSES_TURN: "costs the turn's points",
+        Effect.LOSES_SCORE: "costs all points of the game",
+        Effect.ELIMINATES: "is out of the game",
+        Effect.NOTHING: "counts for nothing",
+        Effect.ROLLS_AGAIN: "is rolled again",
+    }
+    told = [
+        f"{what} {costs[rules.effect(outcome)]}"
+        for what, outcome in (
+            ("A pig out", Outcome.PIG_OUT),
+            ("pigs that touch (oinker)", Outcome.OINKER),
+            ("one on the other (piggyback)", Outcome.PIGGYBACK),
+            ("a pig off the table", Outcome.OFF_TABLE),
+        )
+    ]
+    reach, end = rules.reach.value.replace("_", " "), rules.end.value.replace("_", " ")
+    lines = [f"{'; '.join(told)}. To win: {reach} {rules.target}, the game ends {end}."]
+    if rules.hog_call:
+        lines.append(
+            f"Hog Call: with {rules.hog_call_least_points} points, shout before another's throw "
+            f"and name its {rules.hog_call_predicts.value}. Right: you gain, the thrower loses "
+            f"({_words(rules.hog_call_pays.value)}). Wrong: you lose double, the thrower gains it."
+        )
+    return lines
+
+
+def _grid(pdf: Any, columns: Sequence[str], rounds: int) -> None:
+    """A column a player, its head, and a line a round with its number."""
+    left, top = _MARGIN_MM, pdf.get_y()
+    width = (pdf.w - 2 * _MARGIN_MM - _NUMBER_MM) / len(columns)
+    height = (pdf.h - _MARGIN_MM - top - _HEAD_MM) / rounds
+    pdf.set_font(_FONT, "B", 10)
+    pdf.set_xy(left, top)
+    pdf.cell(_NUMBER_MM, _HEAD_MM, "", border=1)
+    for name in columns:
+        pdf.cell(width, _HEAD_MM, _fitting(pdf, name, width - 2), border=1, align="C")
+    pdf.set_font(_FONT, size=min(8.0, 2.4 * height))
+    for number in range(rounds):
+        pdf.set_xy(left, top + _HEAD_MM + number * height)
+        pdf.cell(_NUMBER_MM, height, str(number + 1), border=1, align="C")
+        for _ in columns:
+            pdf.cell(width, height, "", border=1)
+
+
+def _fitting(pdf: Any, name: str, width_mm: float) -> str:
+    """The name, cut to that width."""
+    while name and pdf.get_string_width(name) > width_mm:
+        name = name[:-1]
+    return name
+
+
+def _is_latin(text: str) -> bool:
+    return _latin(text) == text
+
+
+def _latin(text: str) -> str:
+    return text.encode("latin-1", "replace").decode("latin-1")
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,180 @@
+"""A game of people and bots at one terminal: who is asked, what is thrown, what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from physim.arguments import shown
+from physim.errors import PhysimError
+from physim.game.commands import read_move
+from physim.game.events import Banked, Called, Event, Removed, Thrown
+from physim.game.narrate import standings, tell
+from physim.game.outcomes import Outcomes
+from physim.people.advice import Adviser
+from physim.people.console import Console
+from physim.people.pictures import picture
+from physim.people.saved import SavedGame
+from physim.play.match import first_to_shout
+from physim.play.strategies import Strategy
+from physim.rules.hog_call import predictions
+
+HELP = """\
+  roll (r)             throw the pigs
+  bank (b)             stop, and keep the turn's points
+  advice (a)           whether to throw, and why
+  call NAME POSITIONS  shout a Hog Call before the throw: call Ben trotter+razorback
+  remove NAME          take a player out of the game
+  scores (s)           everybody's points
+  quit (q)             leave; the game is kept"""
+_SHORT = {
+    "r": "roll",
+    "b": "bank",
+    "a": "advice",
+    "s": "scores",
+    "q": "quit",
+    "h": "help",
+    "?": "help",
+}
+_WORDS = ("roll", "bank", "advice", "call", "remove", "scores", "help", "quit")
+
+
+class Table:
+    """People and bots."""
+
+    def __init__(
+        self,
+        saved: SavedGame,
+        bots: Sequence[Strategy | None],
+        outcomes: Outcomes,
+        adviser: Adviser,
+        console: Console,
+        *,
+        pause: bool,
+    ) -> None:
+        """Sits down.
+
+        Args:
+            saved: the game.
+            bots: one a seat; None for a person.
+            outcomes: of the throws that are still to come.
+            adviser: for the risk and on request.
+            console: of all people.
+            pause: waits before a bot's throw, so that people can look and call.
+        """
+        self._saved, self._game = saved, saved.game
+        self._bots, self._outcomes, self._adviser = bots, outcomes, adviser
+        self._console, self._pause = console, pause and None in bots
+        self._told = -1  # moves that had been made when the state was last shown
+
+    def play(self) -> bool:
+        """Plays on.
+
+        Returns:
+            Whether the game is over; otherwise somebody left.
+
+        Raises:
+            GameError: no further throw, or the game cannot be saved.
+            EOFError: there is no more input.
+        """
+        while self._game.winner is None:
+            bot = self._bots[self._game.state.current]
+            if not (self._person_moves() if bot is None else self._bot_moves(bot)):
+                return False
+        return True
+
+    def _bot_moves(self, bot: Strategy) -> bool:
+        state = self._game.state
+        if state.rolls and state.call is None and not bot.rolls_again(state):
+            self._do(Banked())
+            return True
+        if self._pause:
+            line = self._ask(f"{self._game.current.name} throws: Enter, or call > ")
+            if line:
+                return self._obey(line)
+        self._throw()
+        return True
+
+    def _person_moves(self) -> bool:
+        state = self._game.state
+        name = self._game.current.name
+        if self._told != len(self._game.events):  # not again after a question
+            self._told = len(self._game.events)
+            turn = f" + {state.turn_total} this turn = {state.total}" if state.rolls else ""
+            self._console.say(f"{name}: {state.scores[state.current]}{turn}")
+            self._console.say(self._adviser.risk(state))
+        return self._obey(self._ask(f"{name}: roll or bank > "))
+
+    def _ask(self, prompt: str) -> str:
+        names = [player.name for player in self._game.players]
+        words = [*_WORDS, *names, *predictions(self._game.start.rules)]
+        return self._console.ask(
+            prompt, standings(self._game.start, self._game.state), words
+        ).strip()
+
+    def _obey(self, line: str) -> bool:
+        """Does what was typed; says what is wrong with it. False for leaving."""
+        verb, _, rest = line.partition(" ")
+        verb = _SHORT.get(verb.lower(), verb.lower())
+        if verb == "quit":
+            return False
+        try:
+            self._move(verb, rest.strip(), line)
+        except _Refused as refusal:
+            self._console.say(f"No: {refusal}")
+        return True
+
+    def _move(self, verb: str, rest: str, line: str) -> None:
+        game, say = self._game, self._console.say
+        if verb in ("call", "remove"):
+            try:
+                event = read_move(f"{verb} {rest}", game.players, game.start.rules)
+            except PhysimError as error:
+                raise _Refused(str(error)) from error
+            self._do(event)
+        elif verb not in _WORDS or rest:
+            raise _Refused(f"{shown(line)} is no move here; enter one of {', '.join(_WORDS)}")
+        elif verb in ("roll", "bank") and self._bots[game.state.current] is not None:
+            raise _Refused(f"it is the turn of {game.current.name}, who plays alone; press Enter")
+        elif verb == "roll":
+            self._throw()
+        elif verb == "bank":
+            self._do(Banked())
+        elif verb == "advice":
+            for text in self._adviser.advise(game.state):
+                say(text)
+        elif verb == "scores":
+            say(standings(game.start, game.state))
+        else:
+            say(HELP)
+
+    def _throw(self) -> None:
+        """The bots may call, and the pigs roll."""
+        state = self._game.state
+        if state.call is None:
+            shout = first_to_shout(state, self._bots)
+            if shout is not None:
+                seat, prediction = shout
+                self._do(Called(self._game.players[seat].id, prediction))
+        self._do(Thrown(self._outcomes.next_throw()))
+
+    def _do(self, event: Event) -> None:
+        """Makes a move, saves the game, and tells what happened."""
+        game = self._game
+        before = game.state.copy()
+        try:
+            game.do(event)
+        except PhysimError as error:
+            raise _Refused(str(error)) from error
+        self._saved.save()
+        if isinstance(event, Thrown):
+            for line in picture(event.throw):
+                self._console.say(line)
+        for line in tell(game.start, before, event, game.state):
+            self._console.say(line)
+        if isinstance(event, Removed) or game.state.turns != before.turns:
+            self._console.say(standings(game.start, game.state))
+            self._console.say()
+
+
+class _Refused(Exception):
+    """A move that was not made; the text is for whoever typed it."""
