@@ -18,6 +18,7 @@ from physim.errors import ConfigError
 if TYPE_CHECKING:
     from physim.batch.progress import ProgressLine
     from physim.game.distribution import Distribution
+    from physim.play.solver import Solution
     from physim.rules.ruleset import RuleSet
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -165,6 +166,19 @@ def progress_line(unit: str = "rolls") -> ProgressLine:
     from physim.batch.progress import ProgressLine
 
     return ProgressLine(sys.stderr, unit, PATIENCE_S)
+
+
+def solved(distribution: Distribution, rules: RuleSet) -> Solution:
+    """The game of two, solved; tells how far it is.
+
+    Raises:
+        ConfigError: rules that the solver does not cover.
+    """
+    from physim.game.distribution import odds
+    from physim.play.solver import solve
+
+    with closing(progress_line()) as line:
+        return solve(odds(distribution, rules), rules, progress=line.note)
 
 
 def distribution_of(source: str, rolls: int, seed: int) -> Distribution:

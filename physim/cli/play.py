@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -14,10 +14,10 @@ from physim.cli.game import (
     given_options,
     how_to_go_on,
     players_option,
-    progress_line,
     rules_of,
     rules_options,
     save_options,
+    solved,
     specs_of,
 )
 from physim.cli.options import SEED, pig_options
@@ -29,6 +29,7 @@ from physim.seeding import MAX_SEED
 
 if TYPE_CHECKING:
     from physim.people.saved import SavedGame
+    from physim.people.seats import Seat
 
 COMMAND = "play"
 FILE = "physim-play.json"
@@ -89,11 +90,12 @@ def play(
     with clean_stdout() as stdout:
         from physim.people.saved import check_same, load
 
+        keys = {*names, "players"}
         before = None
         if new:
             with suppress(GameError):  # whatever it is, it is put aside
-                before = load(save, COMMAND)
-        saved = None if new else load(save, COMMAND)
+                before = load(save, COMMAND, keys)
+        saved = None if new else load(save, COMMAND, keys)
         if saved is None:
             fresh = _begin(save, {**names, "players": named or list(PLAYERS)}, before)
             _play(fresh, stdout, pause, fresh=True)
@@ -124,12 +126,30 @@ def _begin(path: Path, options: dict[str, Any], before: SavedGame | None) -> Sav
     return SavedGame(Game(start), path, COMMAND, options)
 
 
+def _seats(saved: SavedGame) -> list[Seat]:
+    """Who sits at the table, as the file has it twice.
+
+    Raises:
+        GameError: it does not agree with itself.
+    """
+    from physim.arguments import whole
+    from physim.people.seats import read_seats
+
+    players = saved.options["players"]
+    if isinstance(players, list) and all(isinstance(name, str) for name in players):
+        whole(f"{saved.path}: seed", saved.options["seed"], 0, MAX_SEED)
+        seats = read_seats(players)
+        if [seat.name for seat in seats] == [player.name for player in saved.game.players]:
+            return seats
+    raise GameError(f"{saved.path}: its two lists of players differ; begin anew with --new")
+
+
 def _play(saved: SavedGame, stdout: TextIO, pause: bool | None, *, fresh: bool) -> None:
     from physim.game.narrate import standings
     from physim.people.advice import Adviser
     from physim.people.console import Terminal, open_console
     from physim.people.saved import set_aside
-    from physim.people.seats import make_bots, read_seats
+    from physim.people.seats import make_bots
     from physim.people.table import Table
 
     game, options = saved.game, saved.options
@@ -141,11 +161,8 @@ def _play(saved: SavedGame, stdout: TextIO, pause: bool | None, *, fresh: bool) 
         )
         return
     distribution = expected(options)
-    with closing(progress_line()) as line:
-        adviser = Adviser(distribution, rules, line.note)
-        bots = make_bots(
-            read_seats(options["players"]), rules, distribution, lambda: adviser.solution
-        )
+    adviser = Adviser(distribution, rules, lambda: solved(distribution, rules))
+    bots = make_bots(_seats(saved), rules, distribution, lambda: adviser.solution)
     with open_throws(options, game.state.throws) as outcomes:
         if fresh:
             set_aside(saved.path)

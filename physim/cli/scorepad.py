@@ -81,11 +81,12 @@ def scorepad(
             _write_sheet(sheet, named, rules, rounds)
             stdout.write(f"{sheet}\n")
             return
+        keys = {*names, "players"}
         before = None
         if new:
             with suppress(GameError):  # whatever it is, it is put aside
-                before = load(save, COMMAND)
-        saved = None if new else load(save, COMMAND)
+                before = load(save, COMMAND, keys)
+        saved = None if new else load(save, COMMAND, keys)
         if saved is None:
             saved = _begin(save, named, names, before)
             set_aside(save)

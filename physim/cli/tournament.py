@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import click
 
@@ -13,15 +12,13 @@ from physim.cli.game import (
     progress_line,
     rules_of,
     rules_options,
+    solved,
     specs_of,
 )
 from physim.cli.game import source_options as throws_options
 from physim.cli.options import json_option, whole_number
 from physim.cli.output import clean_stdout, print_json
 from physim.errors import ConfigError
-
-if TYPE_CHECKING:
-    from physim.play.solver import Solution
 
 MAX_GAMES = 10**9
 MAX_PLAYERS = 100
@@ -71,9 +68,7 @@ def tournament(
     piggyback; a game of 100,000 throws is given up and won by nobody.
     """
     with clean_stdout() as stdout:
-        from physim.game.distribution import odds
         from physim.play.players import make_players
-        from physim.play.solver import solve
         from physim.play.tournament import Tournament, run
         from physim.play.tournament_output import to_json, to_text
 
@@ -86,12 +81,13 @@ def tournament(
         rule_set = rules_of(rules, target, changes)
         distribution = distribution_of(source, rolls, seed)
         seats = len(specs) if together else 2
-
-        def solved() -> Solution:
-            with closing(progress_line()) as line:
-                return solve(odds(distribution, rule_set), rule_set, progress=line.note)
-
-        made = make_players(specs, rule_set, distribution, seats=seats, solution=solved)
+        made = make_players(
+            specs,
+            rule_set,
+            distribution,
+            seats=seats,
+            solution=lambda: solved(distribution, rule_set),
+        )
         plan = Tournament(tuple(made), rule_set, distribution, games, seed, together)
         with closing(progress_line("games")) as line:
             result = to_json(plan, run(plan, workers, line))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 from physim.errors import ConfigError
 from physim.game.distribution import Distribution, ThrowOdds, odds
 from physim.game.state import State
-from physim.play.solver import Progress, Solution, Sweep, check_solvable, solve
+from physim.play.solver import Solution, Sweep, check_solvable
 from physim.play.strategies import turn_is_done
 from physim.play.turns import break_even
 from physim.rules.ruleset import RuleSet
@@ -19,10 +20,10 @@ class Adviser:
     """Knows the odds; solves the game of two when it is asked for the first time."""
 
     def __init__(
-        self, distribution: Distribution, rules: RuleSet, progress: Progress | None = None
+        self, distribution: Distribution, rules: RuleSet, solved: Callable[[], Solution]
     ) -> None:
-        """Takes the throws that are expected, the rules, and who is told of a long solution."""
-        self.distribution, self._rules, self._progress = distribution, rules, progress
+        """Takes the throws that are expected, the rules, and what solves the game of two."""
+        self.distribution, self._rules, self._solved = distribution, rules, solved
 
     @cached_property
     def odds(self) -> ThrowOdds:
@@ -31,8 +32,8 @@ class Adviser:
 
     @cached_property
     def solution(self) -> Solution:
-        """Of the game of two; raises as `solve`."""
-        return solve(self.odds, self._rules, progress=self._progress)
+        """Of the game of two."""
+        return self._solved()
 
     def risk(self, state: State) -> str:
         """The next throw in one line: what may be lost, and what it brings on average."""
@@ -53,7 +54,7 @@ class Adviser:
         if state.rolls and state.total >= state.rules.target and turn_is_done(state):
             return ["Bank: no further point could help."]
         if state.seats == 2 and self._solvable():
-            return self._solved(state)
+            return self._best(state)
         return [self._even(state)]
 
     def _solvable(self) -> bool:
@@ -77,7 +78,7 @@ class Adviser:
             f"points; it has {turn}."
         )
 
-    def _solved(self, state: State) -> list[str]:
+    def _best(self, state: State) -> list[str]:
         """By the probability to win against best play, Hog Calls left aside."""
         own, other = state.scores[state.current], state.scores[1 - state.current]
         if max(own, other) >= self._rules.target:  # beyond a target to be reached exactly

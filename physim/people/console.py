@@ -57,6 +57,8 @@ class Lines:
             self._stdout.flush()
         line = self._stdin.readline()
         if not line:
+            if self._typed:
+                self.say()
             raise EOFError
         line = line.rstrip("\r\n")
         if not self._typed:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from physim.arguments import shown
+from physim.arguments import shown, shown_name
 from physim.errors import ConfigError, GameError
 from physim.game.game import Game
 from physim.game.players import Start, start
 from physim.game.record import from_json, read, save
 from physim.rules.ruleset import FirstPlayer, RuleSet
 
-_KEY = "kept_by"
+_KEY, _OPTIONS = "kept_by", "begun_with"
 _OTHERWISE = "name another file with --save FILE, or begin anew with --new"
 
 
@@ -44,7 +44,7 @@ class SavedGame:
             GameError: it cannot be written.
         """
         try:
-            save(self.game, self.path, {_KEY: self.command, "options": dict(self.options)})
+            save(self.game, self.path, {_KEY: self.command, _OPTIONS: dict(self.options)})
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             remedy = "free some space" if full else "name another file with --save FILE"
@@ -54,8 +54,13 @@ class SavedGame:
             ) from error
 
 
-def load(path: Path, command: str) -> SavedGame | None:
+def load(path: Path, command: str, names: Collection[str]) -> SavedGame | None:
     """Reads a game; None where there is no such file.
+
+    Args:
+        path: of the file.
+        command: that keeps it.
+        names: of the options that it must have been kept with.
 
     Raises:
         GameError: something else, or another command's game.
@@ -70,10 +75,12 @@ def load(path: Path, command: str) -> SavedGame | None:
         game = from_json(data, str(path))
     except GameError as error:
         raise GameError(f"{error}; {_OTHERWISE}") from error
-    kept_by, options = data.get(_KEY), data.get("options", {})
-    if kept_by != command or not isinstance(options, dict):
-        whose = f"a game of `physim {kept_by}`" if kept_by in ("play", "scorepad") else "another's"
-        raise GameError(f"{path}: is {whose}, not of `physim {command}`; {_OTHERWISE}")
+    kept_by, options = data.get(_KEY), data.get(_OPTIONS)
+    if kept_by != command:
+        whose = "" if kept_by is None else f" but of `physim {shown_name(kept_by)}`"
+        raise GameError(f"{path}: no game of `physim {command}`{whose}; {_OTHERWISE}")
+    if not isinstance(options, dict) or set(names) - set(options):
+        raise GameError(f"{path}: is damaged (`{_OPTIONS}`); {_OTHERWISE}")
     return SavedGame(game, path, command, options)
 
 

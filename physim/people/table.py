@@ -131,6 +131,8 @@ class Table:
             except PhysimError as error:
                 raise _Refused(str(error)) from error
             self._do(event)
+        elif not line:
+            raise _Refused("enter roll (r) or bank (b); help lists the rest")
         elif verb not in _WORDS or rest:
             raise _Refused(f"{shown(line)} is no move here; enter one of {', '.join(_WORDS)}")
         elif verb in ("roll", "bank") and self._bots[game.state.current] is not None:
