@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from physim.cli.game import (
+    PHYSICS,
     given_options,
     how_to_go_on,
     players_option,
@@ -22,7 +23,7 @@ from physim.cli.game import (
 )
 from physim.cli.options import SEED, pig_options
 from physim.cli.output import clean_stdout
-from physim.cli.throws import PHYSICS, expected, open_throws
+from physim.cli.throws import expected, open_throws
 from physim.cli.tournament import STRATEGIES
 from physim.errors import GameError
 from physim.seeding import MAX_SEED
@@ -70,6 +71,7 @@ PLAYERS = ("Guest", "score_aware")
 @click.pass_context
 def play(
     context: click.Context,
+    /,
     *,
     players: tuple[str, ...],
     more_players: tuple[str, ...],
@@ -120,7 +122,7 @@ def _begin(path: Path, options: dict[str, Any], before: SavedGame | None) -> Sav
         [seat.name for seat in seats],
         options["first"],
         stream(options["seed"], MAX_SEED),  # no roll's
-        before and before.game,
+        before,
     )
     options["changes"] = list(options["changes"])
     return SavedGame(Game(start), path, COMMAND, options)
@@ -190,7 +192,8 @@ def _head(saved: SavedGame, odds: str, *, fresh: bool) -> Sequence[str]:
     lines = [f"To {start.rules.target}, rules {start.rules.name}; {where}.",
              f"Saved in {saved.path} after every move. `help` lists the moves."]  # fmt: skip
     if not fresh:
-        lines.append(f"Going on after {len(saved.game.events)} moves.")
+        moves = len(saved.game.events)
+        lines.append(f"Going on after {moves} move{'s' * (moves != 1)}.")
     turn = f"{saved.game.current.name} {'begins' if fresh else 'has the pigs'}"
     call = state.call
     if call is not None:

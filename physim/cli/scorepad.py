@@ -53,6 +53,7 @@ MAX_ROUNDS = 60  # lines on a page that can be written in
 @click.pass_context
 def scorepad(
     context: click.Context,
+    /,
     *,
     players: tuple[str, ...],
     more_players: tuple[str, ...],
@@ -122,7 +123,7 @@ def _begin(
         )
     rules = rules_of(names["rules"], names["target"], names["changes"])
     rng = np.random.default_rng()  # who begins among real people need not be repeatable
-    start = begin(rules, players, names["first"], rng, before and before.game)
+    start = begin(rules, players, names["first"], rng, before)
     options = {**names, "changes": list(names["changes"]), "players": players}
     return SavedGame(Game(start), path, COMMAND, options)
 

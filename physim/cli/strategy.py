@@ -91,9 +91,9 @@ def strategy(
         distribution = distribution_of(source, rolls, seed)
         if resamples is None:
             resamples = RESAMPLES if rule_set.target <= SOON else 0
-        with closing(progress_line()) as line:
+        with closing(progress_line()) as progress:
             result = study(
-                distribution, rule_set, resamples=resamples, seed=seed, progress=line.note
+                distribution, rule_set, resamples=resamples, seed=seed, progress=progress.note
             )
         made = make_players(specs, rule_set, distribution, solution=lambda: result.solution)
         against = _against_optimal(result, made, games, seed)
@@ -126,8 +126,8 @@ def _against_optimal(
                 ["optimal"], result.rules, result.distribution, solution=lambda: result.solution
             )
             plan = Tournament((player, best), result.rules, result.distribution, games, seed)
-            with closing(progress_line("games")) as line:
-                wins = run(plan, progress=line)[0].wins[0]
+            with closing(progress_line("games")) as progress:
+                wins = run(plan, progress=progress)[0].wins[0]
             interval = clopper_pearson(wins, games)
             row |= {
                 "games": games,

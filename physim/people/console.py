@@ -107,9 +107,12 @@ def open_console(stdout: TextIO) -> Console:
 def _write(stream: TextIO, text: str) -> None:
     """A line, or as many as it takes in 80 columns."""
     if len(text) >= COLUMNS and "\n" not in text:
-        text = "\n".join(textwrap.wrap(text, COLUMNS - 1, subsequent_indent="  "))
+        text = _FIT.fill(text)
     stream.write(text + "\n")
     stream.flush()
 
 
+_FIT = textwrap.TextWrapper(
+    COLUMNS - 1, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+)
 _CANNOT = ("dumb", "unknown", "")

@@ -118,7 +118,7 @@ def begin(
     names: Sequence[str],
     first: str | None,
     rng: np.random.Generator,
-    before: Game | None = None,
+    before: SavedGame | None = None,
 ) -> Start:
     """A new game; where first players rotate, the next one after the game before begins.
 
@@ -134,6 +134,6 @@ def begin(
     """
     number = 0
     if before is not None and rules.first_player is FirstPlayer.ROTATION:
-        same = [player.name for player in before.players] == list(names)
-        number = before.start.first + 1 if same else 0
+        same = [player.name for player in before.game.players] == list(names)
+        number = before.game.start.first + 1 if same else 0
     return start(rules, names, first=first, game_number=number, rng=rng)

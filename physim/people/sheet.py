@@ -10,7 +10,7 @@ from typing import Any
 from physim.arguments import shown
 from physim.errors import ConfigError
 from physim.names import Outcome
-from physim.rules.ruleset import Effect, RuleSet
+from physim.rules.ruleset import Effect, Pays, RuleSet
 from physim.rules.score import SCORING_POSES, score_table
 from physim.wholefile import write_whole
 
@@ -58,7 +58,7 @@ def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -
             f"a sheet has room for {MAX_COLUMNS} players, found {len(columns)}; print two"
         )
     for name in columns:
-        if not (name.isprintable() and _is_latin(name)):
+        if not _is_latin(name):
             raise ConfigError(
                 f"the sheet's font cannot write {shown(name)}; write it otherwise, or leave "
                 "--players out and fill the names in by hand"
@@ -73,7 +73,7 @@ def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -
     pdf.cell(0, 8, f"Pass the Pigs: to {rules.target}", new_x="LMARGIN", new_y="NEXT")
     pdf.set_font(_FONT, size=8)
     for line in (*point_lines(), *rule_lines(rules)):
-        pdf.multi_cell(0, 3.8, _latin(line), new_x="LMARGIN", new_y="NEXT")
+        pdf.multi_cell(0, 3.8, line, align="L", new_x="LMARGIN", new_y="NEXT")
     pdf.ln(2)
     _grid(pdf, columns, rounds)
     write_whole(path, bytes(pdf.output()))
@@ -98,28 +98,31 @@ def point_lines() -> list[str]:
 def rule_lines(rules: RuleSet) -> list[str]:
     """What ends a turn and the game, in words."""
     costs = {
-        Effect.LOSES_TURN: "costs the turn's points",
-        Effect.LOSES_SCORE: "costs all points of the game",
-        Effect.ELIMINATES: "is out of the game",
-        Effect.NOTHING: "counts for nothing",
-        Effect.ROLLS_AGAIN: "is rolled again",
+        Effect.LOSES_TURN: "lose the turn's points",
+        Effect.LOSES_SCORE: "lose all points of the game",
+        Effect.ELIMINATES: "out of the game",
+        Effect.NOTHING: "no points",
+        Effect.ROLLS_AGAIN: "throw again",
     }
     told = [
-        f"{what} {costs[rules.effect(outcome)]}"
+        f"{what}: {costs[rules.effect(outcome)]}."
         for what, outcome in (
-            ("A pig out", Outcome.PIG_OUT),
-            ("pigs that touch (oinker)", Outcome.OINKER),
-            ("one on the other (piggyback)", Outcome.PIGGYBACK),
-            ("a pig off the table", Outcome.OFF_TABLE),
+            ("Pig out", Outcome.PIG_OUT),
+            ("Oinker (the pigs touch)", Outcome.OINKER),
+            ("Piggyback (one on the other)", Outcome.PIGGYBACK),
+            ("A pig off the table", Outcome.OFF_TABLE),
         )
     ]
-    reach, end = rules.reach.value.replace("_", " "), rules.end.value.replace("_", " ")
-    lines = [f"{'; '.join(told)}. To win: {reach} {rules.target}, the game ends {end}."]
+    reach = _words(rules.reach.value)
+    lines = [
+        f"{' '.join(told)} To win: {reach} {rules.target}; the game ends {_words(rules.end.value)}."
+    ]
     if rules.hog_call:
+        gain = "its points" if rules.hog_call_pays is Pays.SINGLE_DOUBLE else "double its points"
         lines.append(
-            f"Hog Call: with {rules.hog_call_least_points} points, shout before another's throw "
-            f"and name its {rules.hog_call_predicts.value}. Right: you gain, the thrower loses "
-            f"({_words(rules.hog_call_pays.value)}). Wrong: you lose double, the thrower gains it."
+            f"Hog Call: with {rules.hog_call_least_points} points banked, shout before another "
+            f"player's throw and name its {rules.hog_call_predicts.value}. Right: you gain {gain}, "
+            "the thrower loses double. Wrong: you lose double, the thrower gains double."
         )
     return lines
 
@@ -150,11 +153,7 @@ def _fitting(pdf: Any, name: str, width_mm: float) -> str:
 
 
 def _is_latin(text: str) -> bool:
-    return _latin(text) == text
-
-
-def _latin(text: str) -> str:
-    return text.encode("latin-1", "replace").decode("latin-1")
+    return all(ord(letter) < 256 for letter in text) and text.isprintable()
 
 
 def _words(name: str) -> str:

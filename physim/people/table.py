@@ -22,7 +22,7 @@ HELP = """\
   roll (r)             throw the pigs
   bank (b)             stop, and keep the turn's points
   advice (a)           whether to throw, and why
-  call NAME POSITIONS  shout a Hog Call before the throw: call Ben trotter+razorback
+  call NAME POSITIONS  a Hog Call for the next throw: Ben trotter+razorback
   remove NAME          take a player out of the game
   scores (s)           everybody's points
   quit (q)             leave; the game is kept"""
