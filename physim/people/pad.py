@@ -21,7 +21,8 @@ HELP = """\
   5  +10  -1              points of this turn, without the pigs
   turn 23                 a whole turn, banked; turn 0: lost
   bank (b)                the turn is over, its points are banked
-  undo                    takes the last entry back, as far as the start
+  undo                    takes the last move back, as far as the start; a whole
+                          turn is two: its points, and banking them
   correct NAME 40         sets somebody's banked points
   remove NAME             takes a player out
   call NAME t+r           a Hog Call for the next throw (trotter+razorback)
@@ -143,13 +144,12 @@ class Pad:
 
 
 def scoreboard(game: Game) -> list[str]:
-    """All players in lines of 80 columns at most; `>` stands before whose turn it is."""
+    """All players in lines of 80 columns at most; `*` stands before whose turn it is."""
     state = game.state
     cells = []
     for seat, player in enumerate(game.players):
-        mark = ">" if seat == state.current and state.winner is None else " "
-        mark = "*" if seat == state.winner else mark
-        note = " out" if state.out[seat] else ""
+        mark = "*" if seat == state.current and state.winner is None else " "
+        note = " won" if seat == state.winner else " out" if state.out[seat] else ""
         cells.append(f"{mark} {player.name} {state.scores[seat]}{note}")
     width = max(map(len, cells)) + 2
     return list(_rows(cells, width))

@@ -66,6 +66,8 @@ def load(path: Path, command: str, names: Collection[str]) -> SavedGame | None:
         GameError: something else, or another command's game.
     """
     try:
+        if path.is_dir():
+            raise GameError(f"{path}: is a folder; name a file with --save FILE")
         if not path.exists():
             return None
     except OSError as error:
@@ -105,6 +107,8 @@ def set_aside(path: Path) -> None:
         GameError: it cannot be renamed.
     """
     try:
+        if path.is_dir():
+            raise GameError(f"{path}: is a folder; name a file with --save FILE")
         if path.exists():
             path.replace(path.with_name(f"{path.name}.old"))
     except OSError as error:

@@ -24,7 +24,7 @@ def test_a_scripted_game_is_played_to_its_end_and_told_in_80_columns(desk: Desk)
     assert max(map(len, out.splitlines())) < 80
     for line in (
         "Ana: trotter+snouter, 15 points; 15 this turn",
-        "  black: trotter           pink: snouter",
+        "  black: trotter            pink: snouter",
         "Ana: 0 + 15 this turn = 15",
         "Ana banks 15: 15",
         "Ben banks 40: 40",

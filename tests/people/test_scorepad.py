@@ -144,7 +144,7 @@ def test_twelve_players_fit_the_screen(desk: Desk) -> None:
     names = [f"Player number {n}" for n in range(12)]
     _, out, _ = desk.run("scorepad", "--players", *names, typed="turn 10")
     assert max(map(len, out.splitlines())) < 80
-    assert "> Player number 1 0" in out
+    assert "* Player number 1 0" in out
 
 
 @pytest.mark.parametrize(
@@ -154,6 +154,8 @@ def test_twelve_players_fit_the_screen(desk: Desk) -> None:
         (("--players", "Ana"), "2 to 100 players"),
         (("--players", "Ana", "Ben", "--rules", "bux"), "did you mean `box`"),
         (("--players", "Ana", "Ben", "--save", "none/pad.json"), "name another file with --save"),
+        (("--players", "Ana", "Ben", "--save", "."), "is a folder; name a file"),
+        (("--players", "Ana", "Ben", "--save", ".", "--new"), "is a folder; name a file"),
         (("--sheet", "sheet.doc"), "must end in .pdf"),
         (("--sheet", "none/sheet.pdf"), "name a file in a folder"),
         (("--sheet", "sheet.pdf", "--rounds", "0"), "from 1 to 60"),

@@ -96,6 +96,7 @@ def test_the_pad_survives_kill_9_and_goes_on(folder: Path) -> None:
     pad.wait_for("Ana 0+5 >")
     pad.type(f"raz{TAB} sn{TAB}\r")
     pad.wait_for("Ana: razorback+snouter, 15 points; 20 this turn")
+    pad.wait_for("Ana 0+20 >")
     pad.type(CTRL_C)
     assert pad.end() == 130
     assert "interrupted. The score is kept in physim-scorepad.json; `physim scorepad`" in pad.text
