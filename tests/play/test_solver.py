@@ -126,6 +126,16 @@ def test_optimal_play_against_itself_is_the_solution(solved: Solution) -> None:
     assert wins == pytest.approx(solved.first_player_wins, abs=1e-7)
 
 
+def test_a_study_tells_each_sweep_and_each_game(kern: Distribution) -> None:
+    told: list[str] = []
+    result = study(kern, load_rules("box", {"target": 10}), resamples=3, progress=told.append)
+    sweeps = [text for text in told if text.startswith("solving: sweep ")]
+    assert len(sweeps) == result.solution.sweeps
+    assert told[len(sweeps) :] == [
+        f"solving for the intervals: {number} of 3 games" for number in range(3)
+    ]
+
+
 def test_a_worse_solution_would_be_seen(box: RuleSet) -> None:
     """The negative control of four digits: one in a hundred oinkers more is beyond them."""
     shifted = ThrowOdds(

@@ -148,6 +148,18 @@ def test_a_game_without_end_is_given_up(
     assert "given up, without a winner: 4 games" in to_text(result)
 
 
+def test_progress_goes_from_none_to_all_games(kern: Distribution) -> None:
+    rules = load_rules("box", {"target": 10})
+    players = make_players(["greedy", "hold:5", "rolls:1"], rules, kern)
+    told: list[tuple[int, int]] = []
+    run(
+        Tournament(tuple(players), rules, kern, 1_500, 0),
+        progress=lambda done, games: told.append((done, games)),
+    )
+    assert [done for done, _ in told] == [0, 1_000, 1_500, 2_500, 3_000, 4_000, 4_500]
+    assert {games for _, games in told} == {4_500}
+
+
 def test_results_add_up(plan) -> None:  # type: ignore[no-untyped-def]
     tournament = plan("hold:20", "hold:25", "hold:20", games=300)
     result = to_json(tournament, run(tournament))
