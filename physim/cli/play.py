@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from physim.arguments import whole
 from physim.cli.game import (
     PHYSICS,
     given_options,
@@ -90,14 +90,10 @@ def play(
     if named:
         given["players"] = named
     with clean_stdout() as stdout:
-        from physim.people.saved import check_same, load
+        from physim.people.saved import check_same, take_up
 
         keys = {*names, "players"}
-        before = None
-        if new:
-            with suppress(GameError):  # whatever it is, it is put aside
-                before = load(save, COMMAND, keys)
-        saved = None if new else load(save, COMMAND, keys)
+        saved, before = take_up(save, COMMAND, keys, new=new)
         if saved is None:
             fresh = _begin(save, {**names, "players": named or list(PLAYERS)}, before)
             _play(fresh, stdout, pause, fresh=True)
@@ -134,12 +130,10 @@ def _seats(saved: SavedGame) -> list[Seat]:
     Raises:
         GameError: it does not agree with itself.
     """
-    from physim.arguments import whole
     from physim.people.seats import read_seats
 
     players = saved.options["players"]
     if isinstance(players, list) and all(isinstance(name, str) for name in players):
-        whole(f"{saved.path}: seed", saved.options["seed"], 0, MAX_SEED)
         seats = read_seats(players)
         if [seat.name for seat in seats] == [player.name for player in saved.game.players]:
             return seats
@@ -155,6 +149,7 @@ def _play(saved: SavedGame, stdout: TextIO, pause: bool | None, *, fresh: bool) 
     from physim.people.table import Table
 
     game, options = saved.game, saved.options
+    whole(f"{saved.path}: seed", options["seed"], 0, MAX_SEED)
     rules = game.start.rules
     if game.winner is not None:
         stdout.write(

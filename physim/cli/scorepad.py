@@ -19,7 +19,7 @@ from physim.cli.game import (
 )
 from physim.cli.options import file_path, whole_number
 from physim.cli.output import clean_stdout
-from physim.errors import ConfigError, GameError
+from physim.errors import ConfigError
 
 if TYPE_CHECKING:
     from physim.people.saved import SavedGame
@@ -75,7 +75,7 @@ def scorepad(
     with clean_stdout() as stdout:
         from physim.people.console import open_console
         from physim.people.pad import Pad
-        from physim.people.saved import check_same, load, set_aside
+        from physim.people.saved import check_same, set_aside, take_up
 
         if sheet is not None:
             rules = rules_of(names["rules"], names["target"], names["changes"])
@@ -83,11 +83,7 @@ def scorepad(
             stdout.write(f"{sheet}\n")
             return
         keys = {*names, "players"}
-        before = None
-        if new:
-            with suppress(GameError):  # whatever it is, it is put aside
-                before = load(save, COMMAND, keys)
-        saved = None if new else load(save, COMMAND, keys)
+        saved, before = take_up(save, COMMAND, keys, new=new)
         if saved is None:
             saved = _begin(save, named, names, before)
             set_aside(save)

@@ -86,6 +86,18 @@ def load(path: Path, command: str, names: Collection[str]) -> SavedGame | None:
     return SavedGame(game, path, command, options)
 
 
+def take_up(
+    path: Path, command: str, names: Collection[str], *, new: bool
+) -> tuple[SavedGame | None, SavedGame | None]:
+    """The game to go on with, or else the one that a new game comes after; raises as `load`."""
+    if not new:
+        return load(path, command, names), None
+    try:
+        return None, load(path, command, names)
+    except GameError:  # whatever it is, it is put aside
+        return None, None
+
+
 def check_same(path: Path, given: Mapping[str, Any], kept: Mapping[str, Any]) -> None:
     """Refuses options that differ from those that the game was begun with.
 
