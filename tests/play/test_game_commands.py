@@ -10,6 +10,12 @@ import pytest
 from physim.cli.main import main
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No progress line, however busy the machine is."""
+    monkeypatch.setattr("physim.cli.game.PATIENCE_S", 1e9)
+
+
 def run(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
     with pytest.raises(SystemExit) as stop:
         main([str(argument) for argument in arguments])
@@ -113,6 +119,17 @@ def test_bad_input_gets_one_line_and_code_2(
     code, out, err = run(capfd, *arguments)
     (line,) = err.splitlines()
     assert (code, out) == (2, "") and line.startswith("physim: ") and says in line
+
+
+def test_what_takes_long_tells_how_far_it_is(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("physim.cli.game.PATIENCE_S", 0.0)
+    code, out, err = run(capfd, "tournament", "--games", 20, "--json", "--target", 10)
+    assert code == 0 and json.loads(out)["games"] == 60
+    assert "solving: sweep " in err and "60 of 60 games" in err
+    code, out, err = run(capfd, "strategy", "--target", 10, "--resamples", 0, "--json")
+    assert code == 0 and json.loads(out) and "solving: sweep 1, " in err
 
 
 def test_a_dataset_is_a_source(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
