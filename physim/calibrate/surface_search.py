@@ -52,8 +52,8 @@ class SurfaceSearch:
         schedule: how it goes; `sigma` is not used.
         objective: with the real rolls and the parameters.
         history: what it has found already.
-        earlier: samples of other fits with the same parameters, by their points; the first
-            region lies about the optimum that they tell within one about the start.
+        earlier: samples of other fits with the same parameters, by their points; if enough of
+            them are near the start, the first region lies about the optimum that they tell.
 
     Raises:
         ConfigError: the history is of another population.
@@ -75,7 +75,7 @@ class SurfaceSearch:
         self._points: list[Point] = list(earlier)
         self._center = np.asarray(start, dtype=float)
         self._found: Optimum | None = None
-        if earlier:
+        if len(self._near(self._half())) >= self._least:
             self._move()
         for generation in history:
             self._tell(generation)
@@ -146,17 +146,29 @@ class SurfaceSearch:
 
     def _optimum(self) -> Optimum:
         if self._found is None:
-            raise RuntimeError("a search has an estimate after its first generation")
+            raise ConfigError(
+                "too few samples of earlier fits are near the start; start where they are, or make "
+                "a generation"
+            )
         return self._found
+
+    @property
+    def _least(self) -> int:
+        """Samples without which nothing is fitted."""
+        return 2 * len(self._spread)
+
+    def _near(self, half: FloatArray) -> list[Point]:
+        """The samples in and about the region, scaled to it."""
+        return [
+            ((point - self._center) / half, sample)
+            for point, sample in self._points
+            if (np.abs(point - self._center) <= _NEAR * half + 1e-12).all()
+        ]
 
     def _fitted(self) -> Optimum:
         half, center = self._last_half, self._center
-        near = [
-            ((point - center) / half, sample)
-            for point, sample in self._points
-            if (np.abs(point - center) <= _NEAR * half + 1e-12).all()
-        ]
-        if len(near) < 2 * len(half):
+        near = self._near(half)
+        if len(near) < self._least:
             raise ConfigError(
                 f"only {len(near)} candidates of the last region make pigs that can be rolled; "
                 "start elsewhere, or choose other parameters"

@@ -107,6 +107,22 @@ def test_other_real_rolls_need_no_new_samples(tmp_path: Path) -> None:
     assert off @ np.linalg.inv(result.estimate.covariance) @ off < chi2.ppf(0.999, 3)
 
 
+def test_far_samples_are_of_no_use(tmp_path: Path) -> None:
+    fitted(asked(real_rolls(), generations=1), tmp_path / "one")
+    (tmp_path / "far").mkdir()
+    (tmp_path / "two").mkdir()
+    far = dict.fromkeys(NAMES, 2.0)
+    for generations in (0, 1):
+        given = asked(real_rolls(), generations=generations)
+        earlier, _ = earlier_samples([tmp_path / "one"], given)
+        given = replace(given, earlier=[one for one in earlier if one[0].max() < 0.4])
+        if generations:
+            run(given, MadeUp(), tmp_path / "two", lambda: far)
+        else:
+            with pytest.raises(ConfigError, match="too few samples of earlier fits"):
+                run(given, MadeUp(), tmp_path / "far", lambda: far)
+
+
 def test_samples_of_other_pigs_are_refused(tmp_path: Path) -> None:
     fitted(asked(real_rolls(), generations=1), tmp_path / "fit")
     other = replace(asked(real_rolls()), about={"base": {"kind": "another"}})

@@ -18,7 +18,7 @@ def mapping(name: str, **changes: Any) -> dict[str, Any]:
 
 
 def test_names_are_public() -> None:
-    assert set(toss_names()) == {"trapdoor", "hand", "drop"}
+    assert set(toss_names()) == {"trapdoor", "hand", "drop", "trapdoor_before_fit"}
     with pytest.raises(ConfigError, match="unknown toss `trapdor`; did you mean `trapdoor`"):
         toss("trapdor")
 
