@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from physim.calibrate.evaluate import Block, Progress, Trial
 from physim.calibrate.objective import Distance, Objective
 from physim.calibrate.parameters import Space, Values
 from physim.calibrate.sample import Sample
-from physim.calibrate.search import Estimate, Evaluate, Generation, Schedule, Search
+from physim.calibrate.search import Estimate, Generation, Generations, Schedule, Search
 from physim.calibrate.surface_search import Point, SurfaceSearch
 from physim.errors import ConfigError
 from physim.values import FloatArray
@@ -37,21 +37,6 @@ class Rolls(Protocol):
         self, candidates: Sequence[Values], block: Block, progress: Progress | None = None
     ) -> list[Trial]:
         """The block's rolls of each candidate."""
-        ...
-
-
-class Searching(Protocol):
-    """Asks for candidates and is told what they came to, a generation at a time."""
-
-    history: list[Generation]
-
-    def generations(self, count: int, evaluate: Evaluate) -> Iterator[int]:
-        """Goes on until there are so many; gives the number of each new one."""
-        ...
-
-    @property
-    def estimate(self) -> Estimate:
-        """Where it is now."""
         ...
 
 
@@ -127,7 +112,7 @@ class Problem:
             },
         }
 
-    def search(self, start: Values, history: Sequence[Generation]) -> Searching:
+    def search(self, start: Values, history: Sequence[Generation]) -> Generations:
         """The search from these values, after what it has found already."""
         point = self.space.to_unit(start)
         if self.method == CMA:
@@ -234,7 +219,7 @@ def _rounded(space: Space, point: FloatArray) -> dict[str, float]:
     return values
 
 
-def _line(problem: Problem, search: Searching, number: int) -> str:
+def _line(problem: Problem, search: Generations, number: int) -> str:
     generation = search.history[number]
     g = [found.record["g"] for found in generation if found.loss < REFUSED]
     refused = len(generation) - len(g)

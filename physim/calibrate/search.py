@@ -11,6 +11,7 @@ References:
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -109,7 +110,62 @@ def default_population(parameters: int) -> int:
     return max(LEAST_POPULATION, 4 + int(3 * math.log(parameters)))
 
 
-class Search:
+class Generations(ABC):
+    """What every search does: it asks for a generation and is told what came of it.
+
+    Args:
+        population: candidates a generation.
+    """
+
+    def __init__(self, population: int) -> None:
+        self.history: list[Generation] = []
+        self._population = population
+
+    def generations(self, count: int, evaluate: Evaluate) -> Iterator[int]:
+        """Goes on until there are so many generations, or nothing is left to narrow down.
+
+        Yields:
+            The number of each new generation, once it is in the history.
+        """
+        while len(self.history) < count and not self._over():
+            number, points = len(self.history), self._asked()
+            found = evaluate(number, points)
+            self._tell(
+                tuple(
+                    Found(tuple(point.tolist()), loss, record)
+                    for point, (loss, record) in zip(points, found, strict=True)
+                )
+            )
+            yield number
+
+    @property
+    @abstractmethod
+    def estimate(self) -> Estimate:
+        """Where the search is now; it needs a generation."""
+
+    @abstractmethod
+    def _asked(self) -> list[FloatArray]:
+        """The points of the next generation."""
+
+    @abstractmethod
+    def _told(self, generation: Generation) -> None:
+        """Learns from a generation."""
+
+    def _over(self) -> bool:
+        """Whether nothing is left to narrow down."""
+        return False
+
+    def _tell(self, generation: Generation) -> None:
+        if len(generation) != self._population:
+            raise ConfigError(
+                f"a generation of {len(generation)} candidates is no part of a search with "
+                f"{self._population}"
+            )
+        self._told(generation)
+        self.history.append(generation)
+
+
+class Search(Generations):
     """A search from a point of the cube.
 
     Args:
@@ -124,30 +180,12 @@ class Search:
     def __init__(
         self, start: FloatArray, schedule: Schedule, history: Sequence[Generation] = ()
     ) -> None:
-        self.history: list[Generation] = []
+        super().__init__(schedule.population)
         self._means: list[FloatArray] = []
-        self._population = schedule.population
         self._optimizer = _optimizer(start, schedule)
         for generation in history:
             self._asked()  # moves the random numbers on
             self._tell(generation)
-
-    def generations(self, count: int, evaluate: Evaluate) -> Iterator[int]:
-        """Goes on until there are so many generations, or nothing is left to narrow down.
-
-        Yields:
-            The number of each new generation, once it is in the history.
-        """
-        while len(self.history) < count and not self._optimizer.should_stop():
-            number, points = len(self.history), self._asked()
-            found = evaluate(number, points)
-            self._tell(
-                tuple(
-                    Found(tuple(point.tolist()), loss, record)
-                    for point, (loss, record) in zip(points, found, strict=True)
-                )
-            )
-            yield number
 
     @property
     def estimate(self) -> Estimate:
@@ -161,21 +199,18 @@ class Search:
             mean=np.clip(np.mean(self._means[-count:], axis=0), 0.0, 1.0),
             covariance=about.T @ about / freedom,
             generations=len(self.history),
-            stopped=bool(self._optimizer.should_stop()),
+            stopped=self._over(),
         )
 
     def _asked(self) -> list[FloatArray]:
         return [self._optimizer.ask() for _ in range(self._population)]
 
-    def _tell(self, generation: Generation) -> None:
-        if len(generation) != self._population:
-            raise ConfigError(
-                f"a generation of {len(generation)} candidates is no part of a search with "
-                f"{self._population}"
-            )
+    def _over(self) -> bool:
+        return bool(self._optimizer.should_stop())
+
+    def _told(self, generation: Generation) -> None:
         self._optimizer.tell([(np.array(found.point), found.loss) for found in generation])
         self._means.append(np.array(self._optimizer.mean))
-        self.history.append(generation)
 
 
 def require_optimizer() -> Any:

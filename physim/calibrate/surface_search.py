@@ -16,7 +16,7 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.stats import qmc
@@ -24,7 +24,7 @@ from scipy.stats import qmc
 from physim.calibrate.objective import Objective, Table
 from physim.calibrate.optimum import Optimum, Prior, Real, optimum
 from physim.calibrate.sample import Sample
-from physim.calibrate.search import Estimate, Evaluate, Found, Generation, Schedule
+from physim.calibrate.search import Estimate, Generation, Generations, Schedule
 from physim.calibrate.surface import fit_surface
 from physim.errors import ConfigError
 from physim.values import FloatArray
@@ -44,7 +44,7 @@ def surface_population(parameters: int) -> int:
     return int(max(32, 2 ** np.ceil(np.log2(1.5 * coefficients))))
 
 
-class SurfaceSearch:
+class SurfaceSearch(Generations):
     """A search from a point of the cube.
 
     Args:
@@ -67,7 +67,7 @@ class SurfaceSearch:
         history: Sequence[Generation] = (),
         earlier: Sequence[Point] = (),
     ) -> None:
-        self.history: list[Generation] = []
+        super().__init__(schedule.population)
         self._schedule, self._objective = schedule, objective
         self._spread = np.array(
             [parameter.prior_sd for parameter in objective.space.parameters]
@@ -79,23 +79,6 @@ class SurfaceSearch:
             self._move()
         for generation in history:
             self._tell(generation)
-
-    def generations(self, count: int, evaluate: Evaluate) -> Iterator[int]:
-        """Goes on until there are so many generations.
-
-        Yields:
-            The number of each new generation, once it is in the history.
-        """
-        while len(self.history) < count:
-            number, points = len(self.history), self._asked()
-            found = evaluate(number, points)
-            self._tell(
-                tuple(
-                    Found(tuple(point.tolist()), loss, record)
-                    for point, (loss, record) in zip(points, found, strict=True)
-                )
-            )
-            yield number
 
     @property
     def estimate(self) -> Estimate:
@@ -124,19 +107,13 @@ class SurfaceSearch:
         unit = sobol.random(self._schedule.population)
         return list(low + unit * (high - low))
 
-    def _tell(self, generation: Generation) -> None:
-        if len(generation) != self._schedule.population:
-            raise ConfigError(
-                f"a generation of {len(generation)} candidates is no part of a search with "
-                f"{self._schedule.population}"
-            )
+    def _told(self, generation: Generation) -> None:
         self._points += [
             (np.array(found.point), Sample.from_json(found.record["sample"]))
             for found in generation
             if "sample" in found.record
         ]
         self._move()
-        self.history.append(generation)
 
     def _move(self) -> None:
         """To the optimum within the region that was sampled last."""
