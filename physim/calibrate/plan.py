@@ -105,7 +105,8 @@ class FitPlan:
         )
         if not self.samples:
             return problem
-        points, digests = earlier_samples(self.samples, problem)
+        there = values_of(base, space.names)
+        points, digests = earlier_samples(self.samples, problem, there)
         return replace(problem, earlier=points, about={**problem.about, "samples": digests})
 
     def values_at_start(

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from physim.calibrate.checkpoint import FILE_NAME
+from physim.calibrate.checkpoint import FILE_NAME, Checkpoint
 from physim.calibrate.earlier import earlier_samples
 from physim.calibrate.fit import SURFACE, Fit, Problem, run
 from physim.calibrate.parameters import Space
 from physim.calibrate.sample import Sample
+from physim.calibrate.search import Found
 from physim.calibrate.surface_search import surface_population
 from physim.errors import ConfigError
 from physim.names import Pose
@@ -87,8 +88,8 @@ def test_samples_of_other_fits_tell_too(tmp_path: Path) -> None:
         fitted(asked(real, seed=seed), tmp_path / name)
     alone = fitted(asked(real, generations=1, rolls=100), tmp_path / "alone")
     given = asked(real, generations=1, rolls=100)
-    earlier, digests = earlier_samples([tmp_path / "one", tmp_path / "two"], given)
-    assert len(earlier) == 2 * 3 * 32 and len(set(digests)) == 2
+    earlier, digests = earlier_samples([tmp_path / "one", tmp_path / "two"], given, TRUTH)
+    assert len(earlier) == 2 * (3 * 32 + 1) and len(set(digests)) == 2
     together = fitted(replace(given, earlier=earlier), tmp_path / "together")
     sd = [np.sqrt(np.diag(fit.estimate.covariance)) for fit in (alone, together)]
     assert (sd[1] < 0.8 * sd[0]).all()
@@ -99,7 +100,7 @@ def test_other_real_rolls_need_no_new_samples(tmp_path: Path) -> None:
     fitted(asked(real_rolls(), generations=2), tmp_path / "one")
     other = dict(TRUTH, lead=0.2)
     given = asked(real_rolls(other, seed=8), generations=0)
-    earlier, _ = earlier_samples([tmp_path / "one"], given)
+    earlier, _ = earlier_samples([tmp_path / "one"], given, TRUTH)
     rolls = MadeUp()
     result = fitted(replace(given, earlier=earlier), tmp_path / "two", rolls)
     assert rolls.calls == 1 and result.search_rolls == 0
@@ -114,7 +115,7 @@ def test_far_samples_are_of_no_use(tmp_path: Path) -> None:
     far = dict.fromkeys(NAMES, 2.0)
     for generations in (0, 1):
         given = asked(real_rolls(), generations=generations)
-        earlier, _ = earlier_samples([tmp_path / "one"], given)
+        earlier, _ = earlier_samples([tmp_path / "one"], given, TRUTH)
         given = replace(given, earlier=[one for one in earlier if one[0].max() < 0.4])
         if generations:
             run(given, MadeUp(), tmp_path / "two", lambda: far)
@@ -127,12 +128,22 @@ def test_samples_of_other_pigs_are_refused(tmp_path: Path) -> None:
     fitted(asked(real_rolls(), generations=1), tmp_path / "fit")
     other = replace(asked(real_rolls()), about={"base": {"kind": "another"}})
     with pytest.raises(ConfigError, match=r"base\.kind: made up there, another here"):
-        earlier_samples([tmp_path / "fit"], other)
+        earlier_samples([tmp_path / "fit"], other, TRUTH)
     fewer = problem(real_rolls(), space=Space(SPACE.parameters[:2]), method=SURFACE)
     with pytest.raises(ConfigError, match=r"parameters\.lean"):
-        earlier_samples([tmp_path / "fit"], fewer)
+        earlier_samples([tmp_path / "fit"], fewer, TRUTH)
     with pytest.raises(ConfigError, match="holds no fit"):
-        earlier_samples([tmp_path], other)
+        earlier_samples([tmp_path], other, TRUTH)
+
+
+def test_a_parameter_that_another_fit_did_not_change_has_the_base_s_value(tmp_path: Path) -> None:
+    fewer = Space((SPACE.parameters[2], SPACE.parameters[0]))
+    given = problem(real_rolls(), space=fewer, method=SURFACE)
+    checkpoint = Checkpoint(given.configuration(), start={})
+    checkpoint.history = [(Found((0.25, 0.5), 1.0, {"g": 1.0, "sample": real_rolls().to_json()}),)]
+    checkpoint.write(tmp_path)
+    ((point, _),), _ = earlier_samples([tmp_path], problem(real_rolls(), method=SURFACE), TRUTH)
+    assert point.tolist() == [0.5, SPACE.to_unit(TRUTH)[1], 0.25]
 
 
 def test_a_region_without_pigs_is_told(tmp_path: Path) -> None:
