@@ -31,7 +31,9 @@ from physim.values import FloatArray
 
 REACH = 1.0  # half-width of the first region, in the priors' standard deviations
 _NARROWER = 0.8  # each later one
-_LEAST_REACH = 0.5  # log-odds are almost linear that far; narrower, samples tell less
+# Log-odds are almost linear that far; narrower, samples tell less. So narrow at once where samples
+# of other fits have told the optimum already.
+_LEAST_REACH = 0.5
 _NEAR = 2.0  # half-widths: how far about a region samples are used
 _BARELY = 1e-3  # pigs a sample in a cell that no sample has any in
 
@@ -75,8 +77,10 @@ class SurfaceSearch(Generations):
         self._points: list[Point] = list(earlier)
         self._center = np.asarray(start, dtype=float)
         self._found: Optimum | None = None
+        self._reach = REACH
         if len(self._near(self._half())) >= self._least:
             self._move()
+            self._reach = _LEAST_REACH
         for generation in history:
             self._tell(generation)
 
@@ -95,8 +99,7 @@ class SurfaceSearch(Generations):
 
     def _half(self) -> FloatArray:
         """(n,) half-width of the region of the generation that comes."""
-        reach = max(REACH * _NARROWER ** len(self.history), _LEAST_REACH)
-        return np.asarray(reach * self._spread)
+        return np.asarray(self._reach * self._spread)
 
     def _asked(self) -> list[FloatArray]:
         half = self._half()
@@ -114,6 +117,7 @@ class SurfaceSearch(Generations):
             if "sample" in found.record
         ]
         self._move()
+        self._reach = max(_NARROWER * self._reach, _LEAST_REACH)
 
     def _move(self) -> None:
         """To the optimum within the region that was sampled last."""
