@@ -1,0 +1,117 @@
+"""A function in a process of its own, with limits of time and memory.
+
+Files from elsewhere may make a reader hang, take all memory or crash in C code. There it takes
+only the child with it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from physim.errors import ModelError, PhysimError
+
+T = TypeVar("T")
+MEMORY_BYTES = 2 << 30  # of address space
+_CORES = 2  # more threads would reserve more memory than they are worth
+_START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from physim.importer.child import "
+_ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",  # else every thread reserves 64 MB
+}
+
+
+class ChildError(ModelError):
+    """The child was stopped at a limit, or died."""
+
+
+def run_limited(
+    task: Callable[..., T], *arguments: Any, time_s: float, doing: str, memory: int = MEMORY_BYTES
+) -> T:
+    """What `task(*arguments)` returns, computed in a child process.
+
+    Args:
+        task: a function of a module's top level.
+        arguments: values that can be pickled.
+        time_s: the child is killed after it [s].
+        doing: what it does, for messages: "reading pig.stl".
+        memory: address space [bytes].
+
+    Raises:
+        ChildError: out of time or memory, or a crash; the text names no remedy beyond the file.
+        PhysimError: what the task raised.
+    """
+    with tempfile.TemporaryDirectory(prefix="physim-import-") as folder:
+        request, answer = Path(folder) / "request", Path(folder) / "answer"
+        request.write_bytes(pickle.dumps((task, arguments, memory)))
+        command = [sys.executable, "-c", _START + "main; main()", json.dumps(sys.path)]
+        process = subprocess.Popen(
+            [*command, str(request), str(answer)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | _ENVIRONMENT,
+        )
+        try:
+            code = process.wait(time_s)
+        except subprocess.TimeoutExpired:
+            raise ChildError(f"{doing} took longer than {time_s:g} s and was stopped") from None
+        finally:
+            process.kill()
+            process.wait()
+        if not answer.is_file():
+            raise ChildError(f"{doing} {_death(code)}")
+        kind, value = pickle.loads(answer.read_bytes())
+    if kind == "refused":
+        raise value
+    if kind == "memory":
+        raise ChildError(f"{doing} needs more than {memory >> 20} MB of memory")
+    if kind == "failed":
+        raise ChildError(f"{doing} failed ({value})")
+    result: T = value
+    return result
+
+
+def main() -> None:
+    """The child: `python -c ... SYS_PATH REQUEST ANSWER`."""
+    request, answer = Path(sys.argv[2]), Path(sys.argv[3])
+    task, arguments, memory = pickle.loads(request.read_bytes())
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:_CORES])
+    unfinished = answer.with_suffix(".unfinished")
+    unfinished.write_bytes(pickle.dumps(_outcome(task, arguments)))
+    unfinished.replace(answer)
+
+
+def _outcome(task: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, Any]:
+    try:
+        return "done", task(*arguments)
+    except PhysimError as error:
+        return "refused", error
+    except MemoryError:
+        return "memory", None
+    except ImportError as error:
+        return "refused", ModelError(
+            f"the library `{error.name}` is missing; install it with pip install 'physim[mesh]'"
+        )
+    except Exception as error:  # whatever a library makes of a broken file
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        return "failed", text[:160]
+
+
+def _death(code: int) -> str:
+    if code == -signal.SIGKILL:
+        return "was killed (out of memory?)"
+    return f"crashed ({signal.Signals(-code).name})" if code < 0 else f"ended with code {code}"

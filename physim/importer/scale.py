@@ -1,0 +1,84 @@
+"""The unit of a mesh: declared, said by its file, or guessed from its size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from physim.errors import ModelError
+from physim.importer.formats import RawMesh
+from physim.importer.problems import Problem
+from physim.pigs.mesh import MAX_LENGTH_M, MIN_LENGTH_M
+
+UNITS_MM = {"mm": 1.0, "cm": 10.0, "inch": 25.4, "m": 1000.0}
+GUESSED = ("mm", "inch", "m")  # in this order the first that gives a likely size
+LIKELY_MM = (10.0, 300.0)
+USUAL_MM = (8.0, 500.0)  # beyond, only with `force`
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How a file's lengths become millimetres.
+
+    Attributes:
+        mm: length of one unit of the file [mm].
+        unit: its name, or "" where the size was given.
+        how: where it comes from.
+    """
+
+    mm: float
+    unit: str
+    how: str
+
+
+def scale_of(
+    raw: RawMesh, unit: str | None, length_mm: float | None, force: bool, name: str
+) -> tuple[Scale, list[Problem]]:
+    """The scale of a mesh, and what there is to say about it.
+
+    Args:
+        raw: the mesh.
+        unit: declared by the user, or None.
+        length_mm: the longest side is made this long, whatever the unit; or None.
+        force: take an unlikely size too.
+        name: of the file.
+
+    Raises:
+        ModelError: an absurd size.
+    """
+    used = raw.vertices[np.unique(raw.faces)]
+    longest = float(np.ptp(used, axis=0).max())
+    if longest <= 0:
+        raise ModelError(f"{name}: all vertices are in one place; export the mesh again")
+    scale = _scale(raw, unit, length_mm, longest)
+    found = longest * scale.mm
+    low, high = 1e3 * MIN_LENGTH_M, 1e3 * MAX_LENGTH_M
+    if not low <= found <= high or (not force and not USUAL_MM[0] <= found <= USUAL_MM[1]):
+        usual = "from {:g} to {:g} mm".format(*((low, high) if force else USUAL_MM))
+        remedy = "give --unit or --length-mm"
+        if low <= found <= high:
+            remedy += ", or --force to take it as it is"
+        raise ModelError(
+            f"{name}: {found:.3g} mm long ({scale.how}); a pig is {usual}; {remedy}"
+        )
+    if unit is None and length_mm is None:
+        return scale, [Problem("unit", f"{found:.1f} mm long", f"{scale.how}; else give --unit")]
+    return scale, []
+
+
+def _scale(raw: RawMesh, unit: str | None, length_mm: float | None, longest: float) -> Scale:
+    if length_mm is not None:
+        return Scale(length_mm / longest, "", "scaled to the length given")
+    if unit is not None:
+        return Scale(UNITS_MM[unit], unit, f"1 unit = 1 {unit}, as given")
+    if raw.unit and _likely(longest * UNITS_MM[raw.unit]):
+        return Scale(UNITS_MM[raw.unit], raw.unit, f"1 unit = 1 {raw.unit}, as the file says")
+    for guess in GUESSED:
+        if _likely(longest * UNITS_MM[guess]):
+            return Scale(UNITS_MM[guess], guess, f"1 unit taken for 1 {guess}, from the size")
+    return Scale(1.0, "mm", "1 unit taken for 1 mm, no unit gives a likely size")
+
+
+def _likely(length_mm: float) -> bool:
+    return LIKELY_MM[0] <= length_mm <= LIKELY_MM[1]

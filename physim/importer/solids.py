@@ -1,0 +1,93 @@
+"""Closed solids: the importer's only door to the Boolean library (manifold3d)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from physim.values import FloatArray
+
+IntArray = NDArray[np.int64]
+
+
+class Solid:
+    """A closed solid; cuts and unions give new ones."""
+
+    def __init__(self, manifold: Any) -> None:
+        self._it = manifold
+
+    @classmethod
+    def of(cls, vertices: FloatArray, faces: IntArray) -> Solid | None:
+        """From vertices (n, 3) and faces (m, 3); None where its edges do not pair up."""
+        import manifold3d
+
+        mesh = manifold3d.Mesh64(
+            np.ascontiguousarray(vertices, dtype=np.float64),
+            np.ascontiguousarray(faces, dtype=np.uint64),
+        )
+        made = manifold3d.Manifold(mesh)
+        return cls(made) if made.status() == manifold3d.Error.NoError else None
+
+    @classmethod
+    def union(cls, solids: Sequence[Solid]) -> Solid:
+        """All of them as one."""
+        import manifold3d
+
+        return cls(
+            manifold3d.Manifold.batch_boolean([s._it for s in solids], manifold3d.OpType.Add)
+        )
+
+    def minus(self, other: Solid) -> Solid:
+        """Without the other."""
+        return Solid(self._it - other._it)
+
+    def mesh(self) -> tuple[FloatArray, IntArray]:
+        """Vertices (n, 3) and faces (m, 3)."""
+        mesh = self._it.to_mesh64()
+        vertices = np.array(mesh.vert_properties, dtype=np.float64)[:, :3]
+        return vertices, np.array(mesh.tri_verts, dtype=np.int64)
+
+    @property
+    def faces(self) -> int:
+        """How many."""
+        return int(self._it.num_tri())
+
+    @property
+    def volume(self) -> float:
+        return float(self._it.volume())
+
+    @property
+    def bounds(self) -> FloatArray:
+        """(2, 3) least and greatest coordinates."""
+        return np.array(self._it.bounding_box(), dtype=np.float64).reshape(2, 3)
+
+    def simplified(self, tolerance: float) -> Solid:
+        """With fewer faces; no surface moves farther than `tolerance`."""
+        return Solid(self._it.simplify(tolerance))
+
+    def separate(self) -> list[Solid]:
+        """Its unconnected pieces, the largest first."""
+        return sorted((Solid(m) for m in self._it.decompose()), key=lambda s: -s.volume)
+
+    def turned(self, axes: FloatArray, shift: FloatArray) -> Solid:
+        """In other axes: x -> axes x + shift."""
+        return Solid(self._it.transform(np.column_stack([axes, shift])))
+
+    def split(self, normal: Sequence[float], offset: float) -> tuple[Solid, Solid]:
+        """What lies beyond the plane n . x = offset, and what lies before it."""
+        beyond, before = self._it.split_by_plane(tuple(normal), float(offset))
+        return Solid(beyond), Solid(before)
+
+    def outlines(self, height: float) -> list[FloatArray]:
+        """The outer outlines (k, 2) of the section z = height, holes left out."""
+        loops = [np.array(loop) for loop in self._it.slice(float(height)).to_polygons()]
+        return [loop for loop in loops if area(loop) > 0]
+
+
+def area(loop: FloatArray) -> float:
+    """Of a polygon (k, 2); negative where it runs clockwise."""
+    x, y = loop.T
+    return 0.5 * float(x @ np.roll(y, -1) - y @ np.roll(x, -1))
