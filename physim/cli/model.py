@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def model() -> None:
-    """Pig models: list, show, build, write as URDF."""
+    """Pig models: list, show, check and add a mesh of your own, build, write as URDF."""
 
 
 @model.command("list")

@@ -7,6 +7,7 @@ only the child with it.
 from __future__ import annotations
 
 import json
+import math
 import os
 import pickle
 import resource
@@ -22,6 +23,7 @@ from physim.errors import ModelError, PhysimError
 
 T = TypeVar("T")
 MEMORY_BYTES = 2 << 30  # of address space
+_PATIENCE = 20  # as a busy machine may give a child that little of a core
 _CORES = 2  # more threads would reserve more memory than they are worth
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from physim.importer.child import "
 _ENVIRONMENT = {
@@ -43,7 +45,7 @@ def run_limited(
     Args:
         task: a function of a module's top level.
         arguments: values that can be pickled.
-        time_s: the child is killed after it [s].
+        time_s: of a core; the child is killed after it, or after some times as long by the clock.
         doing: what it does, for messages: "reading pig.stl".
         memory: address space [bytes].
 
@@ -53,7 +55,7 @@ def run_limited(
     """
     with tempfile.TemporaryDirectory(prefix="physim-import-") as folder:
         request, answer = Path(folder) / "request", Path(folder) / "answer"
-        request.write_bytes(pickle.dumps((task, arguments, memory)))
+        request.write_bytes(pickle.dumps((task, arguments, memory, math.ceil(time_s))))
         command = [sys.executable, "-c", _START + "main; main()", json.dumps(sys.path)]
         process = subprocess.Popen(
             [*command, str(request), str(answer)],
@@ -63,13 +65,15 @@ def run_limited(
             env=os.environ | _ENVIRONMENT,
         )
         try:
-            code = process.wait(time_s)
+            code = process.wait(_PATIENCE * time_s)
         except subprocess.TimeoutExpired:
-            raise ChildError(f"{doing} took longer than {time_s:g} s and was stopped") from None
+            code = -signal.SIGXCPU
         finally:
             process.kill()
             process.wait()
         if not answer.is_file():
+            if code == -signal.SIGXCPU:
+                raise ChildError(f"{doing} took longer than {time_s:g} s and was stopped")
             raise ChildError(f"{doing} {_death(code)}")
         kind, value = pickle.loads(answer.read_bytes())
     if kind == "refused":
@@ -85,8 +89,9 @@ def run_limited(
 def main() -> None:
     """The child: `python -c ... SYS_PATH REQUEST ANSWER`."""
     request, answer = Path(sys.argv[2]), Path(sys.argv[3])
-    task, arguments, memory = pickle.loads(request.read_bytes())
+    task, arguments, memory, time_s = pickle.loads(request.read_bytes())
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CPU, (time_s, time_s))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:_CORES])

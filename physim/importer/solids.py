@@ -76,10 +76,18 @@ class Solid:
         """In other axes: x -> axes x + shift."""
         return Solid(self._it.transform(np.column_stack([axes, shift])))
 
-    def split(self, normal: Sequence[float], offset: float) -> tuple[Solid, Solid]:
-        """What lies beyond the plane n . x = offset, and what lies before it."""
-        beyond, before = self._it.split_by_plane(tuple(normal), float(offset))
-        return Solid(beyond), Solid(before)
+    @classmethod
+    def box(cls, low: FloatArray, high: FloatArray) -> Solid:
+        """An upright box between two corners (3,)."""
+        import manifold3d
+
+        cube = manifold3d.Manifold.cube(tuple((high - low).tolist()))
+        return cls(cube.translate(tuple(low.tolist())))
+
+    def halves(self, other: Solid) -> tuple[Solid, Solid]:
+        """What lies inside the other one, and what does not."""
+        inside, outside = self._it.split(other._it)
+        return Solid(inside), Solid(outside)
 
     def outlines(self, height: float) -> list[FloatArray]:
         """The outer outlines (k, 2) of the section z = height, holes left out."""

@@ -14,7 +14,7 @@ from physim import kept
 from physim.errors import ConfigError, ModelError
 from physim.pigs import mesh as meshes
 from physim.pigs.mass import MassProperties, filled, mass_properties
-from physim.pigs.modelfile import ModelFile, read_model_file
+from physim.pigs.modelfile import ModelFile, fingerprint_of, read_model_file
 from physim.pigs.paint import MATERIALS
 from physim.pigs.parts import convex_parts
 from physim.pigs.sculpt import SculptedMesh, sculpt
@@ -122,7 +122,7 @@ def build_folder(folder: Path) -> None:
     meshes.write_visual(settings.mesh, sculpted.vertices_mm * unit, groups, MTL_NAME)
     write_materials(settings.mesh.parent / MTL_NAME)
     meshes.write_parts(settings.parts, parts)
-    _write_fingerprint(settings.path, settings.shape)
+    write_fingerprint(settings.path, "shape_fingerprint", settings.shape.fingerprint())
 
 
 def _sculpted(settings: ModelFile, shape: PigShape) -> tuple[SculptedMesh, list[Hull]]:
@@ -198,25 +198,31 @@ def _read_parts(settings: ModelFile, center_of_mass_m: FloatArray) -> tuple[Conv
             raise ModelError(f"{settings.parts}: a part has no name; start it with `o snout`")
         points = obj.vertices[np.unique(group.faces)] * settings.unit_m @ settings.axes.T
         corners = meshes.hull_corners(points, f"{settings.parts}: {group.name}")
-        parts.append(ConvexPart(group.name, corners - center_of_mass_m))
+        label = group.name.partition(".")[0]  # `trunk.2` is another part of the trunk
+        parts.append(ConvexPart(label, corners - center_of_mass_m))
     return tuple(parts)
 
 
 def _refuse_stale(settings: ModelFile, folder: Path) -> None:
-    if settings.shape is None or settings.shape.fingerprint() == settings.fingerprint:
+    marks = settings.landmarks
+    if settings.shape is not None and settings.shape.fingerprint() != settings.fingerprint:
+        changed = "shape"
+    elif marks is not None and fingerprint_of(marks) != settings.landmarks_fingerprint:
+        changed = "landmarks"
+    else:
         return
     raise ModelError(
-        f"{settings.path}: `shape` has changed since the mesh files were made; "
+        f"{settings.path}: `{changed}` has changed since the mesh files were made; "
         f"make them anew with `physim model build {shlex.quote(str(folder))}`"
     )
 
 
-def _write_fingerprint(path: Path, shape: PigShape) -> None:
+def write_fingerprint(path: Path, key: str, fingerprint: str) -> None:
     """Notes in the YAML what the files were built from; the rest of the text stays."""
-    line = f'shape_fingerprint: "{shape.fingerprint()}"'
+    line = f'{key}: "{fingerprint}"'
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-        kept = [old for old in lines if not old.startswith("shape_fingerprint:")]
+        kept = [old for old in lines if not old.startswith(f"{key}:")]
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
     meshes.write_text(path, "\n".join([*kept, line]) + "\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from physim import yamlfile
 from physim.arguments import shown
 from physim.errors import ConfigError, ModelError
 from physim.pigs.shape import PigShape, shape_from_mapping
-from physim.values import FloatArray
+from physim.values import BODY_PARTS, FloatArray
 
 FILE_NAME = "model.yaml"
 LENGTH_UNITS_M = {"mm": 1e-3, "cm": 1e-2, "m": 1.0}
@@ -35,6 +37,8 @@ _KEYS = (
     "license",
     "shape",
     "shape_fingerprint",
+    "landmarks",
+    "landmarks_fingerprint",
 )
 _REQUIRED = ("mesh", "parts", "mesh_unit", "mass_g", "lateral_friction", "restitution")
 
@@ -54,6 +58,9 @@ class ModelFile:
         dot_side: "right" or "left".
         shape: parameters of a sculpted pig, or None for a mesh from elsewhere.
         fingerprint: of the parameters that the mesh files were built from.
+        landmarks: of an added mesh, (6,) box of each body part: x from and to, y, z, mesh axes
+            [mm]; None for other models.
+        landmarks_fingerprint: of those that the parts were cut by.
     """
 
     path: Path
@@ -70,6 +77,14 @@ class ModelFile:
     dot_side: str
     shape: PigShape | None
     fingerprint: str
+    landmarks: dict[str, FloatArray] | None = None
+    landmarks_fingerprint: str = ""
+
+
+def fingerprint_of(landmarks: dict[str, FloatArray]) -> str:
+    """Tells whether landmarks have changed."""
+    plain = {label: box.tolist() for label, box in landmarks.items()}
+    return hashlib.sha256(json.dumps(plain).encode()).hexdigest()[:16]
 
 
 def read_model_file(folder: Path) -> ModelFile:
@@ -104,6 +119,8 @@ def read_model_file(folder: Path) -> ModelFile:
         dot_side=_choice(data, "dot_side", where, ("right", "left"), "right"),
         shape=None if shape is None else shape_from_mapping(shape, f"{where}: shape"),
         fingerprint=str(data.get("shape_fingerprint", "")),
+        landmarks=_landmarks(data, where),
+        landmarks_fingerprint=str(data.get("landmarks_fingerprint", "")),
     )
 
 
@@ -126,6 +143,24 @@ def _offset(data: dict[str, Any], where: str) -> FloatArray:
     return 1e-3 * _vector(data, "center_of_mass_offset_mm", where, [0.0, 0.0, 0.0])
 
 
+def _landmarks(data: dict[str, Any], where: str) -> dict[str, FloatArray] | None:
+    """The boxes of body parts; what they cut is the importer's to say."""
+    given = data.get("landmarks")
+    if given is None:
+        return None
+    if not isinstance(given, dict):
+        raise ConfigError(f"{where}: `landmarks` must hold `part: [six numbers]` lines")
+    yamlfile.check_keys(given, BODY_PARTS, f"{where}: landmarks")
+    boxes = {}
+    for label in given:
+        boxes[label] = _vector(given, label, f"{where}: landmarks", [0.0] * 6, 2000.0)
+        if (boxes[label][::2] >= boxes[label][1::2]).any():
+            raise ConfigError(
+                f"{where}: landmarks: `{label}` must be [x from, to, y from, to, z from, to] in mm"
+            )
+    return boxes
+
+
 def _axes(data: dict[str, Any], where: str) -> FloatArray:
     """The pig's axes in the mesh file, from where its snout and its back point."""
     forward = _vector(data, "forward", where, [1.0, 0.0, 0.0])
@@ -137,12 +172,15 @@ def _axes(data: dict[str, Any], where: str) -> FloatArray:
     return np.array([axis / np.linalg.norm(axis) for axis in (forward, left, up)])
 
 
-def _vector(data: dict[str, Any], key: str, where: str, default: list[float]) -> FloatArray:
+def _vector(
+    data: dict[str, Any], key: str, where: str, default: list[float], most: float = 100.0
+) -> FloatArray:
     value = data.get(key, default)
     if not isinstance(value, list) or len(value) != len(default):
-        raise ConfigError(f"{where}: `{key}` must be a list of three numbers")
+        count = {3: "three", 6: "six"}[len(default)]
+        raise ConfigError(f"{where}: `{key}` must be a list of {count} numbers")
     named = {f"{key}[{i}]": v for i, v in enumerate(value)}
-    return np.array([yamlfile.number(named, k, where, -100.0, 100.0) for k in named])
+    return np.array([yamlfile.number(named, k, where, -most, most) for k in named])
 
 
 def _inside(folder: Path, data: dict[str, Any], key: str, where: str) -> Path:

@@ -1,0 +1,151 @@
+"""`physim model check` and `physim model add`: a mesh of one's own."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from physim.cli.model import model, model_text, model_to_json
+from physim.cli.options import file_path, json_option
+from physim.cli.output import clean_stdout, print_json
+from physim.errors import ConfigError
+
+if TYPE_CHECKING:
+    from physim.importer.build import Imported, Options
+
+AXES = ("x", "-x", "y", "-y", "z", "-z")
+_LEAST, _MOST = 1e-3, 1e4  # of a mass or density; the model file has its own limits
+_positive = click.FloatRange(_LEAST, _MOST)
+_OPTIONS = (
+    click.option(
+        "--unit",
+        type=click.Choice(["mm", "cm", "inch", "m"]),
+        help="Of the file. Without it: as the file says, or guessed from the size.",
+    ),
+    click.option(
+        "--length-mm", type=click.FloatRange(5, 2000), metavar="MM", help="Scale to this length."
+    ),
+    click.option("--force", is_flag=True, help="Take an unlikely size, from 5 mm to 2 m."),
+    click.option("--forward", type=click.Choice(AXES), help="The snout's axis in the file."),
+    click.option("--up", type=click.Choice(AXES), help="The back's axis in the file."),
+    click.option("--dot-side", type=click.Choice(["right", "left"]), help="The dotted flank."),
+    click.option("--mass-g", type=_positive, metavar="G", help="Without it, from the density."),
+    click.option(
+        "--density-g-cm3",
+        type=_positive,
+        default=0.96,
+        show_default=True,
+        metavar="D",
+        help="Of the material, evenly filled.",
+    ),
+    click.option(
+        "--center-of-mass-offset-mm",
+        "offset_mm",
+        type=float,
+        nargs=3,
+        default=(0.0, 0.0, 0.0),
+        metavar="X Y Z",
+        help="Of the centre of mass from the centroid: forward, left, up.",
+    ),
+    click.option("--largest", is_flag=True, help="Keep only the largest of several loose bodies."),
+)
+
+
+def mesh_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What a user may say of a mesh."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@model.command()
+@click.argument("file", type=file_path)
+@mesh_options
+@click.option("--picture", type=file_path, metavar="PNG", help="Draw the ways it can lie.")
+@json_option
+def check(file: Path, picture: Path | None, as_json: bool, **given: Any) -> None:
+    """Tell what physim makes of a mesh: STL, OBJ, PLY, GLB, glTF, 3MF or OFF.
+
+    Size, mass, stable rests and poses, and each problem with what was done about it or what to
+    do. Exit code 2 where the mesh cannot be used as it is.
+    """
+    with clean_stdout() as stdout, tempfile.TemporaryDirectory(prefix="physim-check-") as folder:
+        target = Path(folder) / "model"
+        _add(file, _options(given), target, file.stem, picture, as_json, stdout)
+
+
+@model.command()
+@click.argument("file", type=file_path)
+@click.option("--out", type=file_path, required=True, metavar="FOLDER", help="The new model.")
+@click.option("--name", help="What it is called in its YAML; else the file's name.")
+@mesh_options
+@click.option("--picture", type=file_path, metavar="PNG", help="Draw the ways it can lie.")
+@json_option
+def add(
+    file: Path, out: Path, name: str | None, picture: Path | None, as_json: bool, **given: Any
+) -> None:
+    """Make a model folder of a mesh, for `--model FOLDER` of every command."""
+    with clean_stdout() as stdout:
+        _add(file, _options(given), out, name or file.stem, picture, as_json, stdout)
+        if not as_json:
+            stdout.write(f"the model: {out}; its landmarks and friction: {out / 'model.yaml'}\n")
+
+
+def _options(given: dict[str, Any]) -> Options:
+    from physim.importer.build import Options
+
+    offset = tuple(given.pop("offset_mm"))
+    if not all(abs(c) <= 1000 for c in offset):  # NaN too
+        raise ConfigError("--center-of-mass-offset-mm must be three numbers up to 1000")
+    return Options(**given, offset_mm=offset)
+
+
+def _add(
+    file: Path,
+    options: Options,
+    folder: Path,
+    name: str,
+    picture: Path | None,
+    as_json: bool,
+    stdout: TextIO,
+) -> None:
+    from physim.importer.build import RefusedMeshError, import_mesh
+    from physim.importer.folder import write_folder
+    from physim.importer.report import problem_lines, problems_to_json, text
+
+    try:
+        imported = import_mesh(file, options)
+    except RefusedMeshError as error:
+        found = problems_to_json(error.problems)
+        if as_json:
+            print_json({"ok": False, "file": str(file), "problems": found}, stdout)
+        else:
+            stdout.write("\n".join([f"{file}: cannot be used", *problem_lines(found)]) + "\n")
+        raise
+    write_folder(imported, folder, name)
+    report = _report(imported, folder, name)
+    if picture is not None:
+        from physim.view.gallery import rest_sheet
+
+        rest_sheet(str(folder)).save(picture)
+    if as_json:
+        print_json(report, stdout)
+    else:
+        stdout.write(f"{model_text(report)}\n\n{text(report)}\n")
+
+
+def _report(imported: Imported, folder: Path, name: str) -> dict[str, Any]:
+    from physim.importer.report import to_json
+    from physim.pigs.library import load_all
+    from physim.rests import RestTable
+
+    loaded = load_all(folder)
+    rests = RestTable.of(loaded.model)
+    shown = model_to_json(loaded, rests) | {"name": name}
+    center = imported.mesh.axes.T @ (1e3 * loaded.mass.center_of_mass_m)
+    shown["center_of_mass_mm"] = (center + imported.mesh.middle_mm).tolist()  # the file's axes
+    return shown | to_json(imported, rests)

@@ -1,0 +1,128 @@
+"""Writes an imported mesh as a model folder, and cuts its parts anew when landmarks change."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from physim.errors import ConfigError, ModelError
+from physim.importer.build import Imported
+from physim.importer.parts import convex_parts
+from physim.importer.problems import Problem
+from physim.pigs import mesh as meshes
+from physim.pigs.model import MTL_NAME, write_fingerprint, write_materials
+from physim.pigs.modelfile import FILE_NAME, fingerprint_of, read_model_file
+from physim.prepared import keep
+from physim.values import FloatArray
+
+FRICTION, RESTITUTION = 0.8, 0.7  # the standard pig's
+DIGITS = 5  # of mm
+
+
+def write_folder(imported: Imported, folder: Path, name: str) -> None:
+    """Writes a model folder, whole or not at all.
+
+    Raises:
+        ConfigError: the folder is there already.
+        ModelError: it cannot be written to, or the model is of no use.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ConfigError(f"{folder}: is there already; choose another --out, or remove it")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = Path(tempfile.mkdtemp(prefix=".physim-model-", dir=folder.parent))
+        try:
+            _write(imported, unfinished, name)
+            keep(unfinished)
+            unfinished.chmod(0o777 & ~_umask())
+            unfinished.replace(folder)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
+    except OSError as error:
+        raise ModelError(f"{folder}: cannot be written ({error.strerror})") from error
+
+
+def rebuild_parts(folder: Path) -> list[Problem]:
+    """Cuts the parts of an added model anew, by the landmarks that its YAML has now.
+
+    Raises:
+        ConfigError, ModelError: a model without landmarks, or unusable files.
+    """
+    settings = read_model_file(folder)
+    if settings.landmarks is None:
+        raise ModelError(f"{settings.path}: has no `landmarks` to cut the mesh by")
+    obj = meshes.read_obj(settings.mesh)
+    unit = 1e3 * settings.unit_m
+    marks = {label: tuple(box.tolist()) for label, box in settings.landmarks.items()}
+    parts = convex_parts(obj.vertices * unit, obj.faces, marks)  # type: ignore[arg-type]
+    _write_parts(settings.parts, [(label, c / unit) for label, c in parts.corners])
+    write_fingerprint(
+        settings.path, "landmarks_fingerprint", fingerprint_of(settings.landmarks)
+    )
+    keep(folder)
+    return parts.problems
+
+
+def _write(imported: Imported, folder: Path, name: str) -> None:
+    mesh = imported.mesh
+    meshes.write_visual(
+        folder / "pig.obj", mesh.vertices_mm, [("skin", mesh.faces)], MTL_NAME, DIGITS
+    )
+    write_materials(folder / MTL_NAME)
+    _write_parts(folder / "parts.obj", imported.parts.corners)
+    meshes.write_text(folder / FILE_NAME, _yaml(imported, name))
+
+
+def _write_parts(path: Path, corners: list[tuple[str, FloatArray]]) -> None:
+    seen: dict[str, int] = {}
+    groups = []
+    for label, points in corners:
+        seen[label] = seen.get(label, 0) + 1
+        group = label if seen[label] == 1 else f"{label}.{seen[label]}"
+        groups.append((group, *meshes.convex_hull(points, label)))
+    meshes.write_parts(path, groups, DIGITS)
+
+
+def _yaml(imported: Imported, name: str) -> str:
+    options, marks = imported.options, imported.mesh.marks
+    said = "no" if options.mass_g is None else "the"
+    lines = [
+        f"# Made by `physim model add` from {json.dumps(imported.path.name)}; edit as you like.",
+        "# After a change under `landmarks`: physim model build FOLDER",
+        f"description: {json.dumps(name)}",
+        "mesh: pig.obj",
+        "parts: parts.obj",
+        "mesh_unit: mm",
+        f"mass_g: {imported.mass_g:.4f}",
+        "center_of_mass_offset_mm: [{:g}, {:g}, {:g}]".format(*options.offset_mm),
+        f"lateral_friction: {FRICTION}",
+        f"restitution: {RESTITUTION}",
+        "rolling_friction: 0.0",
+        "spinning_friction: 0.0",
+        f"dot_side: {imported.dot_side}",
+        "assumption: >",
+        f"  Friction and restitution are the standard pig's; {said} mass was given"
+        + ("" if options.mass_g else f", it is that of {options.density_g_cm3:g} g/cm3"),
+        "  evenly filled. Fit them to your own rolls with `physim calibrate`.",
+        "# Boxes in mm: x from, to, y from, to, z from, to (x forward, y left, z up). A box cuts",
+        "# its body part out of the mesh; the earlier one takes first. What is left is the trunk.",
+    ]
+    if marks:
+        lines.append("landmarks:")
+        lines += [f"  {label}: {json.dumps(list(box))}" for label, box in marks.items()]
+    else:
+        lines.append("landmarks: {}")
+    boxes = {label: np.array(box) for label, box in marks.items()}
+    lines.append(f'landmarks_fingerprint: "{fingerprint_of(boxes)}"')
+    return "\n".join(lines) + "\n"
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

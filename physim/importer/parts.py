@@ -1,0 +1,180 @@
+"""Convex collision parts of a solid, labelled: cut at the landmarks, then decomposed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from physim.importer import decompose, hulls
+from physim.importer.cache import cached
+from physim.importer.child import ChildError, run_limited
+from physim.importer.landmarks import SOLID, Box, cut
+from physim.importer.problems import Problem
+from physim.importer.solids import IntArray, Solid
+from physim.pigs.model import MOST_PARTS
+from physim.values import FloatArray
+
+TIME_S = 25.0  # for all decompositions together
+TOLERANCE = 1e-3  # of the longest side: the corners of a part that are left out
+MOST_CORNERS = 600  # of all parts: the engine's time grows with them
+CONVEX = 0.02  # a hull whose volume exceeds the piece's by less than this share is the piece
+ROUGH = 0.10  # share beyond which a single hull in place of a piece is worth a warning
+
+
+@dataclass
+class Parts:
+    """Convex parts with labels; several may carry one.
+
+    Attributes:
+        corners: (label, (k, 3) corners [mm]) of each.
+        problems: what there is to say.
+        uncovered_mm: how far the mesh reaches out of the parts at most.
+        bulge_mm: how far the parts reach out of the mesh at most.
+    """
+
+    corners: list[tuple[str, FloatArray]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    uncovered_mm: float = 0.0
+    bulge_mm: float = 0.0
+
+
+def convex_parts(
+    vertices: FloatArray, faces: IntArray, marks: Mapping[str, Box], time_s: float = TIME_S
+) -> Parts:
+    """The parts of a closed mesh [mm, the pig's axes].
+
+    Args:
+        vertices: (n, 3).
+        faces: (m, 3) wound outwards.
+        marks: boxes of the body parts.
+        time_s: for the decomposition, after which slices take its place.
+
+    Raises:
+        ModelError: the mesh cannot be cut.
+    """
+    inputs = (vertices, faces, dict(marks), time_s)
+    return cached("parts", inputs, lambda: _parts(*inputs), keep=lambda made: not _slow(made))
+
+
+def _slow(parts: Parts) -> bool:
+    """Whether a limit of time had its part in it, which another run may not meet."""
+    return any(problem.kind == "decomposition" for problem in parts.problems)
+
+
+def _parts(
+    vertices: FloatArray, faces: IntArray, marks: Mapping[str, Box], time_s: float
+) -> Parts:
+    out = Parts()
+    size = float(np.ptp(vertices, axis=0).max())
+    pieces = run_limited(_cut, vertices, faces, marks, time_s=30.0, doing="cutting the mesh")
+    pieces = _few_enough(pieces)
+    shares = _shares(pieces)
+    for piece, count in zip(pieces, shares, strict=True):
+        out.corners += _decomposed(piece, count, size, time_s, out)
+    labels = [label for label, _ in out.corners]
+    corners, _ = hulls.few_corners([c for _, c in out.corners], MOST_CORNERS, TOLERANCE * size)
+    out.corners = list(zip(labels, corners, strict=True))
+    out.uncovered_mm, out.bulge_mm = hulls.distances(
+        vertices, faces, [points for _, points in out.corners]
+    )
+    return out
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of the mesh, as plain arrays: it comes from another process."""
+
+    label: str
+    vertices: FloatArray
+    faces: IntArray
+    volume: float
+
+    @property
+    def excess(self) -> float:
+        """By how much its hull's volume is larger."""
+        return hulls.volume(self.vertices) - self.volume
+
+
+def _cut(vertices: FloatArray, faces: IntArray, marks: Mapping[str, Box]) -> list[Piece]:
+    solid = Solid.of(vertices, faces)
+    if solid is None:
+        raise ValueError("the mesh is not closed")
+    return [Piece(label, *piece.mesh(), piece.volume) for label, piece in cut(solid, marks)]
+
+
+def _few_enough(pieces: list[Piece]) -> list[Piece]:
+    """Small pieces of one label become one, until the engine can take all."""
+    pieces = sorted(pieces, key=lambda piece: -piece.volume)
+    while len(pieces) > MOST_PARTS:
+        last = pieces.pop()
+        host = next((i for i, p in enumerate(pieces) if p.label == last.label), len(pieces) - 1)
+        merged = pieces[host]
+        pieces[host] = Piece(
+            merged.label,
+            np.concatenate([merged.vertices, last.vertices]),
+            np.concatenate([merged.faces, last.faces + len(merged.vertices)]),
+            merged.volume + last.volume,
+        )
+    return pieces
+
+
+def _shares(pieces: list[Piece]) -> list[int]:
+    """How many parts each piece may become: those get most whose hulls are farthest off."""
+    shares = [1] * len(pieces)
+    excess = [piece.excess for piece in pieces]
+    rough = [e > CONVEX * piece.volume for e, piece in zip(excess, pieces, strict=True)]
+    for _ in range(MOST_PARTS - len(pieces)):
+        need = [e / n**2 if r else 0.0 for e, n, r in zip(excess, shares, rough, strict=True)]
+        if max(need) <= 0:
+            break
+        shares[int(np.argmax(need))] += 1
+    return shares
+
+
+def _decomposed(
+    piece: Piece, count: int, size: float, time_s: float, out: Parts
+) -> list[tuple[str, FloatArray]]:
+    share = piece.excess / piece.volume
+    if count == 1 or share < CONVEX:
+        if share > ROUGH and piece.volume > 0.01 * size**3:
+            out.problems.append(
+                Problem("hull", piece.label, f"its hull stands for it, {share:.0%} more volume")
+            )
+        return [(piece.label, piece.vertices)]
+    try:
+        found = run_limited(
+            _by_library, piece, count, size, time_s=time_s, doing=f"decomposing the {piece.label}"
+        )
+    except ChildError as error:
+        out.problems.append(Problem("decomposition", piece.label, f"{error}; cut into slices"))
+        found = run_limited(_by_slices, piece, count, time_s=time_s, doing="slicing the mesh")
+    solid = [points for points in found if hulls.volume(points) > 0]
+    return [(piece.label, points) for points in hulls.covering(solid, piece.vertices)]
+
+
+def _by_library(piece: Piece, count: int, size: float) -> list[FloatArray]:
+    solid = Solid.of(piece.vertices, piece.faces)
+    if solid is None:
+        raise ValueError("a piece is not closed")
+    found = decompose.decompose(*decompose.coarse(solid, size).mesh(), count)
+    if not found or len(found) > count:
+        raise ValueError(f"{len(found)} parts where {count} were asked for")
+    return found
+
+
+def _by_slices(piece: Piece, count: int) -> list[FloatArray]:
+    solid = Solid.of(piece.vertices, piece.faces)
+    if solid is None:
+        raise ValueError("a piece is not closed")
+    for slices in range(count, 1, -1):
+        found = decompose.slabs(solid, slices)
+        if len(found) <= count:
+            return found
+    return [piece.vertices]
+
+
+def is_shape(parts: Parts) -> bool:
+    """Whether no body part is labelled."""
+    return all(label == SOLID for label, _ in parts.corners)
