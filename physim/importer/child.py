@@ -25,7 +25,9 @@ T = TypeVar("T")
 MEMORY_BYTES = 2 << 30  # of address space
 _PATIENCE = 20  # as a busy machine may give a child that little of a core
 _CORES = 2  # more threads would reserve more memory than they are worth
-_START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from physim.importer.child import "
+_START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from physim.importer.child import "
+)
 _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",

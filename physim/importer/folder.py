@@ -61,9 +61,7 @@ def rebuild_parts(folder: Path) -> list[Problem]:
     marks = {label: tuple(box.tolist()) for label, box in settings.landmarks.items()}
     parts = convex_parts(obj.vertices * unit, obj.faces, marks)  # type: ignore[arg-type]
     _write_parts(settings.parts, [(label, c / unit) for label, c in parts.corners])
-    write_fingerprint(
-        settings.path, "landmarks_fingerprint", fingerprint_of(settings.landmarks)
-    )
+    write_fingerprint(settings.path, "landmarks_fingerprint", fingerprint_of(settings.landmarks))
     keep(folder)
     return parts.problems
 

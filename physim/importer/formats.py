@@ -56,7 +56,7 @@ def read(path: Path) -> RawMesh:
         ModelError: no such file, another format, or nothing in it that can be used.
     """
     kind = path.suffix.lower()
-    name = shown_name(path)
+    name = shown_name(path.name)
     if kind not in SUFFIXES:
         raise ModelError(f"{name}: no format that is read ({', '.join(SUFFIXES)}); {_EXPORT}")
     content = _plain(path)
@@ -73,7 +73,7 @@ def read(path: Path) -> RawMesh:
 
 
 def _plain(path: Path) -> bytes:
-    name = shown_name(path)
+    name = shown_name(path.name)
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -142,7 +142,9 @@ def _refuse_numbers(vertices: FloatArray, faces: IntArray, name: str) -> None:
 
 def _refuse_truncated(content: bytes, name: str) -> None:
     """A binary STL says how many faces it has: a file that holds fewer was cut off."""
-    if len(content) < 84 or (content.lstrip()[:5].lower() == b"solid" and b"facet" in content[:999]):
+    if len(content) < 84 or (
+        content.lstrip()[:5].lower() == b"solid" and b"facet" in content[:999]
+    ):
         return
     (count,) = struct.unpack("<I", content[80:84])
     if count > MAX_FACES and 84 + 50 * count <= len(content):
@@ -174,7 +176,7 @@ def _refuse_archive(content: bytes, name: str) -> None:
 
 def _self_contained(content: bytes, path: Path) -> bytes:
     """A glTF text with its buffers inside it; of other files, only those beside it are read."""
-    name = shown_name(path)
+    name = shown_name(path.name)
     try:
         tree = json.loads(content)
         buffers = tree.get("buffers", [])
@@ -204,7 +206,7 @@ def _beside(path: Path, uri: str) -> bytes:
     inside = bool(uri) and Path(uri).name == uri
     if not inside or not beside.resolve().is_relative_to(path.parent.resolve()):
         raise ModelError(
-            f"{shown_name(path)}: keeps its mesh in a file that is not in its folder "
+            f"{shown_name(path.name)}: keeps its mesh in a file that is not in its folder "
             f"({shown_name(uri)}), which is not read; export it as GLB, which holds all in one file"
         )
     return _plain(beside)

@@ -66,7 +66,7 @@ def _loops(sides: IntArray) -> list[IntArray] | None:
         neighbours.setdefault(b, []).append(a)
     if any(len(near) != 2 for near in neighbours.values()):
         return None
-    onward = {a: b for a, b in sides.tolist()}
+    onward = dict(sides.tolist())
     loops = []
     left = set(neighbours)
     while left:

@@ -117,8 +117,10 @@ def _snout(solid: Solid) -> float:
     return float(high[0] - 0.10 * length)
 
 
-def _ears(solid: Solid, legs: Legs, snout_x: float) -> tuple[tuple[Range, Range, float], ...] | None:
-    """Of the left ear and the right one: x and y between which, and z above which it stands apart."""
+def _ears(
+    solid: Solid, legs: Legs, snout_x: float
+) -> tuple[tuple[Range, Range, float], ...] | None:
+    """Of the left ear and the right one: x and y between which, z above which it is apart."""
     low, high = solid.bounds
     box = float(np.prod((high - low)[:2]))
     middle_y = float(legs.middle[1])
@@ -155,7 +157,10 @@ def _ear_root(
     low, high = solid.bounds
     step = 0.02 * (high[2] - low[2])
     widest = _EAR_WIDENS * _section(flap, z)
-    while z - step > low[2] + _EAR_LOWEST * (high[2] - low[2]) and 0 < _section(flap, z - step) < widest:
+    while (
+        z - step > low[2] + _EAR_LOWEST * (high[2] - low[2])
+        and 0 < _section(flap, z - step) < widest
+    ):
         z -= step
     return z
 
@@ -164,9 +169,7 @@ def _section(solid: Solid, height: float) -> float:
     return sum(area(outline) for outline in solid.outlines(height))
 
 
-def _is_ear(
-    outline: FloatArray, behind: float, ahead: float, middle_y: float, most: float
-) -> bool:
+def _is_ear(outline: FloatArray, behind: float, ahead: float, middle_y: float, most: float) -> bool:
     x = 0.5 * (outline[:, 0].min() + outline[:, 0].max())
     sides = outline[:, 1] - middle_y
     on_one_side = bool((sides > 0).all() or (sides < 0).all())

@@ -45,7 +45,8 @@ def orient(
 
     Args:
         solid: in the file's axes [mm].
-        forward, up: one of `DIRECTIONS`, or None to guess.
+        forward: one of `DIRECTIONS`, or None to guess.
+        up: as `forward`.
         y_up: the file's format has y upwards and z forward.
 
     Returns:
@@ -60,8 +61,6 @@ def orient(
         score = 0.0 if legs is None else legs.clarity
         if best is None or score > best_score + 0.05:
             best, best_score = Pose(axes, legs), score
-        if best_score > 0.2 and _is_file_axis(candidate):
-            continue
     if best is None:  # cannot be: there is always a candidate
         raise AssertionError("no candidate for up")
     problems = []
@@ -156,10 +155,6 @@ def _tail_first(solid: Solid, legs: Legs) -> bool:
 
 def _turned(solid: Solid, axes: FloatArray) -> Solid:
     return solid.turned(axes, np.zeros(3))
-
-
-def _is_file_axis(direction: FloatArray) -> bool:
-    return bool(np.abs(direction).max() > 0.999)
 
 
 def _named(axes: FloatArray) -> str:

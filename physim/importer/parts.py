@@ -63,9 +63,7 @@ def _slow(parts: Parts) -> bool:
     return any(problem.kind == "decomposition" for problem in parts.problems)
 
 
-def _parts(
-    vertices: FloatArray, faces: IntArray, marks: Mapping[str, Box], time_s: float
-) -> Parts:
+def _parts(vertices: FloatArray, faces: IntArray, marks: Mapping[str, Box], time_s: float) -> Parts:
     out = Parts()
     size = float(np.ptp(vertices, axis=0).max())
     pieces = run_limited(_cut, vertices, faces, marks, time_s=30.0, doing="cutting the mesh")

@@ -52,9 +52,9 @@ def repair(vertices_mm: FloatArray, faces: IntArray, largest: bool) -> Repaired:
     vertices, faces = _welded(vertices_mm, faces, size, out)
     if len(faces) < 4 or np.ptp(vertices, axis=0).min() < _FLAT * size:
         return out.refuse("flat", "the whole mesh", "give it thickness: it encloses no volume")
-    _, _, open_sides, crowded = winding.pair_up(faces)
+    open_sides = winding.pair_up(faces)[2]
     if len(open_sides):
-        ends, owner, turned = winding.edges_of(faces)
+        ends, _, turned = winding.edges_of(faces)
         filled = fill_holes(vertices, faces, ends[open_sides], turned[open_sides], size, out)
         if filled is None:
             return out
@@ -71,7 +71,6 @@ def repair(vertices_mm: FloatArray, faces: IntArray, largest: bool) -> Repaired:
         return out.refuse(
             "bodies", f"{bodies.max() + 1} bodies", "join them to one in the 3D program"
         )
-    del crowded
     return _joined(vertices, faces, bodies, size, largest, out)
 
 
@@ -170,7 +169,7 @@ def _one_body(
             return out.refuse(
                 "self-overlap",
                 f"{place(middle)}, {share:.0%} of the surface",
-                "the mesh runs through itself; remesh it in the 3D program (Blender: Remesh, voxel)",
+                "it runs through itself; remesh it in the 3D program (Blender: Remesh, voxel)",
             )
     solid = added[0] if len(added) == 1 else Solid.union(added)
     pieces = solid.separate()
@@ -188,7 +187,9 @@ def _one_body(
             "leave them out with --largest",
         )
     for piece in loose:
-        out.note("bodies", place(piece.bounds.mean(axis=0)), "a loose body was left out (--largest)")
+        out.note(
+            "bodies", place(piece.bounds.mean(axis=0)), "a loose body was left out (--largest)"
+        )
     if len(pieces) > 1:
         solid = pieces[0]
     for cavity in cavities:

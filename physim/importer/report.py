@@ -39,9 +39,7 @@ def to_json(imported: Imported, rests: RestTable) -> dict[str, Any]:
             "parts_out_of_mesh": imported.parts.bulge_mm,
         },
         "poses": poses,
-        "cannot_hold": [
-            pose.value for pose in Pose if pose is not Pose.OTHER and pose not in held
-        ],
+        "cannot_hold": [pose.value for pose in Pose if pose is not Pose.OTHER and pose not in held],
     }
 
 

@@ -21,25 +21,23 @@ def edges_of(faces: IntArray) -> tuple[IntArray, IntArray, NDArray[np.bool_]]:
     return np.sort(sides, axis=1), owner, turned
 
 
-def pair_up(faces: IntArray) -> tuple[IntArray, NDArray[np.bool_], IntArray, IntArray]:
+def pair_up(faces: IntArray) -> tuple[IntArray, NDArray[np.bool_], IntArray]:
     """Neighbours across edges that two faces share.
 
     Returns:
         (k, 2) faces; (k,) whether both run through the edge the same way, so that one is wound
-        wrongly; (b,) sides with no neighbour and (s,) sides with more than one, as indices into
-        what `edges_of` gives.
+        wrongly; (b,) sides with no neighbour, as indices into what `edges_of` gives. Sides with
+        more than one neighbour are in none.
     """
     ends, owner, turned = edges_of(faces)
     key = ends[:, 0] * (int(faces.max()) + 1) + ends[:, 1]
     order = np.argsort(key, kind="stable")
     _, starts, counts = np.unique(key[order], return_index=True, return_counts=True)
     first, second = order[starts[counts == 2]], order[starts[counts == 2] + 1]
-    crowded = np.isin(key, key[order[starts[counts > 2]]])
     return (
         np.stack([owner[first], owner[second]], axis=1),
         turned[first] == turned[second],
         order[starts[counts == 1]],
-        np.flatnonzero(crowded),
     )
 
 
@@ -50,7 +48,7 @@ def consistent(faces: IntArray) -> tuple[IntArray, IntArray, int] | None:
         The faces; (m,) number of the body of each; how many were turned round. None for a
         surface with one side only, such as a Möbius band.
     """
-    pairs, same, _, _ = pair_up(faces)
+    pairs, same, _ = pair_up(faces)
     count = len(faces)
     # Each face stands there twice, as it is and turned round; neighbours that agree are linked.
     one, two = pairs[:, 0], pairs[:, 1] + np.where(same, count, 0)
@@ -63,7 +61,7 @@ def consistent(faces: IntArray) -> tuple[IntArray, IntArray, int] | None:
     bodies = np.minimum(label[:count], label[count:])
     turn = label[:count] != bodies
     # Of each body the smaller half is turned round.
-    names, number = np.unique(bodies, return_inverse=True)
+    number = np.unique(bodies, return_inverse=True)[1]
     share = np.bincount(number, turn) / np.bincount(number)
     turn ^= share[number] > 0.5
     out = faces.copy()
