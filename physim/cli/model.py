@@ -54,11 +54,20 @@ def show(name: str, as_json: bool) -> None:
 @model.command()
 @click.argument("folder", metavar="NAME|FOLDER")
 def build(folder: str) -> None:
-    """Make the mesh files of a sculpted model anew from its YAML."""
+    """Make the files of a sculpted model, or the parts of an added one, anew from its YAML."""
     with clean_stdout() as stdout:
-        from physim.pigs.library import build_model
+        from physim.pigs.library import build_model, load_all, model_folder
+        from physim.pigs.modelfile import read_model_file
         from physim.prepared import keep
 
+        if read_model_file(model_folder(folder)).landmarks is not None:
+            from physim.importer.folder import rebuild_parts
+            from physim.importer.report import problem_lines, problems_to_json
+
+            found = problems_to_json(rebuild_parts(model_folder(folder)))
+            stdout.write("".join(f"{line}\n" for line in problem_lines(found) if found))
+            stdout.write(f"{load_all(folder).settings.parts}\n")
+            return
         built = build_model(folder)
         stdout.write(f"{built.settings.mesh}\n{built.settings.parts}\n{keep(folder)}\n")
 

@@ -11,7 +11,7 @@ from physim.arguments import text
 from physim.cli.options import file_path, json_option
 from physim.cli.output import clean_stdout, print_json
 from physim.cli.streams import say
-from physim.errors import DatasetError
+from physim.errors import ConfigError, DatasetError
 
 if TYPE_CHECKING:
     from physim.statistics.compare import Comparison
@@ -21,18 +21,25 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=file_path)
+@click.argument("other", metavar="[DIR2]", type=file_path, required=False)
 @click.option(
     "--against",
     metavar="TABLE|DIR",
     help="A table of real rolls (kern2006, kern2006_pairs), or another dataset.",
 )
 @json_option
-def stats(folder: Path, against: str | None, as_json: bool) -> None:
-    """Count the rolls of the dataset in DIR.
+def stats(folder: Path, other: Path | None, against: str | None, as_json: bool) -> None:
+    """Count the rolls of the dataset in DIR, or set those of two datasets side by side.
 
     Frequencies have exact 95 % intervals. With --against, the distance to a table of real rolls,
-    or to another dataset's poses, and whether chance explains it.
+    or to another dataset's poses, and whether chance explains it. With DIR2, each pose's difference
+    (a star where chance hardly explains it), and the points that its rarity would deserve.
     """
+    if other is not None:
+        if against is not None:
+            raise ConfigError("give a second dataset or --against, not both")
+        _two(folder, other, as_json)
+        return
     from physim.batch.manifest import read_manifest
     from physim.batch.read import read_counts
     from physim.statistics.summary import summarize
@@ -58,6 +65,18 @@ def stats(folder: Path, against: str | None, as_json: bool) -> None:
 
             if against in table_names():
                 stdout.write(f"  the table: {table_folder() / against}.yaml\n")
+
+
+def _two(folder: Path, other: Path, as_json: bool) -> None:
+    from physim.batch.read import read_counts
+    from physim.statistics.two_text import format_two, two_to_json
+
+    one, two, names = read_counts(folder), read_counts(other), (str(folder), str(other))
+    with clean_stdout() as stdout:
+        if as_json:
+            print_json(two_to_json(one, two, names), stdout)
+        else:
+            stdout.write(format_two(one, two, names) + "\n")
 
 
 def compare_with(counts: Counts, against: str, seed: int) -> Comparison:
