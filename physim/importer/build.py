@@ -17,7 +17,7 @@ from physim.importer.parts import Parts, convex_parts
 from physim.importer.problems import Problem
 from physim.importer.repair import repair
 from physim.importer.scale import scale_of
-from physim.importer.solids import IntArray, Solid
+from physim.importer.solids import IntArray, Solid, center_of, volume_of
 from physim.values import FloatArray
 
 TIME_S = 30.0  # to read and repair
@@ -131,7 +131,7 @@ def import_mesh(path: Path, options: Options) -> Imported:
     if options.dot_side is None and mesh.marks:
         mesh.problems.append(Problem("dot", "right flank", "taken to carry it; else --dot-side"))
     parts = convex_parts(mesh.vertices_mm, mesh.faces, mesh.marks)
-    volume_cm3 = 1e-3 * _volume(mesh.vertices_mm, mesh.faces)
+    volume_cm3 = 1e-3 * volume_of(mesh.vertices_mm, mesh.faces)
     mass_g = options.mass_g or options.density_g_cm3 * volume_cm3
     return Imported(path, options, mesh, parts, mass_g)
 
@@ -160,7 +160,7 @@ def _refuse_outside(solid: Solid, offset_mm: FloatArray, problems: list[Problem]
     from scipy.spatial import ConvexHull
 
     vertices, faces = solid.mesh()
-    center = _center(vertices, faces) + offset_mm
+    center = center_of(vertices, faces) + offset_mm
     planes = ConvexHull(vertices).equations
     if float((planes[:, :3] @ center + planes[:, 3]).max()) > -1e-3:
         x, y, z = center
@@ -172,20 +172,6 @@ def _refuse_outside(solid: Solid, offset_mm: FloatArray, problems: list[Problem]
                 solved=False,
             )
         )
-
-
-def _tetrahedra(vertices: FloatArray, faces: IntArray) -> tuple[FloatArray, FloatArray]:
-    a, b, c = (vertices[faces[:, k]] for k in range(3))
-    return np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0, (a + b + c) / 4.0
-
-
-def _volume(vertices: FloatArray, faces: IntArray) -> float:
-    return float(_tetrahedra(vertices, faces)[0].sum())
-
-
-def _center(vertices: FloatArray, faces: IntArray) -> FloatArray:
-    volumes, middles = _tetrahedra(vertices, faces)
-    return np.asarray(volumes @ middles / volumes.sum())
 
 
 def axes_text(mesh: Prepared) -> str:

@@ -209,4 +209,9 @@ def _beside(path: Path, uri: str) -> bytes:
             f"{shown_name(path.name)}: keeps its mesh in a file that is not in its folder "
             f"({shown_name(uri)}), which is not read; export it as GLB, which holds all in one file"
         )
+    if not beside.is_file():
+        raise ModelError(
+            f"{shown_name(path.name)}: its buffer {shown_name(uri)} is not beside it; copy it "
+            "there, or export the mesh as GLB, which holds all in one file"
+        )
     return _plain(beside)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from physim.importer.hulls import ordered_corners
 from physim.importer.legs import Legs, legs_of
 from physim.importer.problems import Problem
 from physim.importer.solids import Solid
@@ -21,7 +22,7 @@ DIRECTIONS = {
     "-z": (0.0, 0.0, -1.0),
 }
 _SNAP = np.cos(np.radians(25.0))  # a guess this near to an axis of the file means that axis
-_HULL_POINTS = 400  # for guessing where it could stand
+_HULL_POINTS = 120  # for guessing where it could stand
 _MOST_RESTS = 24
 
 
@@ -54,15 +55,12 @@ def orient(
     """
     given_up = None if up is None else np.array(DIRECTIONS[up])
     given = None if forward is None else np.array(DIRECTIONS[forward])
-    best, best_score = None, 0.0
-    for candidate in [given_up] if given_up is not None else _candidates(solid, y_up, given):
-        axes = _axes(solid, candidate, given)
-        legs = legs_of(_turned(solid, axes))
-        score = 0.0 if legs is None else legs.clarity
-        if best is None or score > best_score + 0.05:
-            best, best_score = Pose(axes, legs), score
-    if best is None:  # cannot be: there is always a candidate
-        raise AssertionError("no candidate for up")
+    if given_up is not None:
+        best, _ = _clearest(solid, [given_up], given)
+    else:
+        best, clarity = _clearest(solid, _file_axes(y_up, given), given)
+        if clarity == 0.0 and given is None:
+            best, _ = _clearest(solid, _standing(solid), given, best)
     problems = []
     if best.legs is None and (given is None or given_up is None):
         axes = _axes(solid, _usual_up(y_up, given) if given_up is None else given_up, given, y_up)
@@ -80,25 +78,37 @@ def orient(
     return best, problems
 
 
-def _candidates(solid: Solid, y_up: bool, forward: FloatArray | None) -> list[FloatArray]:
-    """Directions that may be up: the file's axes, the usual one first, then those of rests."""
+def _clearest(
+    solid: Solid, ups: list[FloatArray], forward: FloatArray | None, best: Pose | None = None
+) -> tuple[Pose, float]:
+    """The first of the directions for up, or the one with clearer legs, and how clear they are."""
+    clearest = 0.0
+    for up in ups:
+        axes = _axes(solid, up, forward)
+        legs = legs_of(_turned(solid, axes))
+        clarity = 0.0 if legs is None else legs.clarity
+        if best is None or clarity > clearest + 0.05:
+            best, clearest = Pose(axes, legs), clarity
+    if best is None:
+        raise ValueError("no direction to try")
+    return best, clearest
+
+
+def _file_axes(y_up: bool, forward: FloatArray | None) -> list[FloatArray]:
+    """The file's axes, the usual one for up first."""
     usual = _usual_up(y_up, forward)
     axes = [usual, *(np.array(d) for d in DIRECTIONS.values() if not np.array_equal(d, usual))]
-    if forward is not None:
-        return [axis for axis in axes if abs(axis @ forward) < 0.5]
+    return axes if forward is None else [axis for axis in axes if abs(axis @ forward) < 0.5]
+
+
+def _standing(solid: Solid) -> list[FloatArray]:
+    """Up, where the shape stands on a table."""
     vertices, _ = solid.mesh()
-    points = vertices[:: max(1, len(vertices) // _HULL_POINTS)]
-    spread = _corners(vertices)
-    points = np.unique(np.concatenate([points, spread]), axis=0)
-    rests = stable_rests(points, [""] * len(points), points.mean(axis=0), 2000)
-    return [*axes, *(-rest.down for rest in rests[:_MOST_RESTS])]
-
-
-def _corners(vertices: FloatArray) -> FloatArray:
-    """The corners of the hull."""
-    from scipy.spatial import ConvexHull
-
-    return np.asarray(vertices[ConvexHull(vertices).vertices])
+    low, high = solid.bounds
+    tolerance = 2e-3 * float((high - low).max())
+    corners = ordered_corners(vertices, _HULL_POINTS, tolerance).points
+    rests = stable_rests(corners, [""] * len(corners), corners.mean(axis=0), 2000)
+    return [-rest.down for rest in rests[:_MOST_RESTS]]
 
 
 def _usual_up(y_up: bool, forward: FloatArray | None) -> FloatArray:

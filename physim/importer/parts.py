@@ -12,7 +12,7 @@ from physim.importer.cache import cached
 from physim.importer.child import ChildError, run_limited
 from physim.importer.landmarks import SOLID, Box, cut
 from physim.importer.problems import Problem
-from physim.importer.solids import IntArray, Solid
+from physim.importer.solids import IntArray, Solid, volume_of
 from physim.pigs.model import MOST_PARTS
 from physim.values import FloatArray
 
@@ -66,8 +66,11 @@ def _slow(parts: Parts) -> bool:
 def _parts(vertices: FloatArray, faces: IntArray, marks: Mapping[str, Box], time_s: float) -> Parts:
     out = Parts()
     size = float(np.ptp(vertices, axis=0).max())
-    pieces = run_limited(_cut, vertices, faces, marks, time_s=30.0, doing="cutting the mesh")
-    pieces = _few_enough(pieces)
+    if marks:
+        pieces = run_limited(_cut, vertices, faces, marks, time_s=30.0, doing="cutting the mesh")
+        pieces = _few_enough(pieces)
+    else:
+        pieces = [Piece(SOLID, vertices, faces, volume_of(vertices, faces))]
     shares = _shares(pieces)
     for piece, count in zip(pieces, shares, strict=True):
         out.corners += _decomposed(piece, count, size, time_s, out)
@@ -171,8 +174,3 @@ def _by_slices(piece: Piece, count: int) -> list[FloatArray]:
         if len(found) <= count:
             return found
     return [piece.vertices]
-
-
-def is_shape(parts: Parts) -> bool:
-    """Whether no body part is labelled."""
-    return all(label == SOLID for label, _ in parts.corners)

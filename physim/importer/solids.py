@@ -99,3 +99,20 @@ def area(loop: FloatArray) -> float:
     """Of a polygon (k, 2); negative where it runs clockwise."""
     x, y = loop.T
     return 0.5 * float(x @ np.roll(y, -1) - y @ np.roll(x, -1))
+
+
+def volume_of(vertices: FloatArray, faces: IntArray) -> float:
+    """Of a closed mesh, vertices (n, 3) and faces (m, 3) wound outwards."""
+    return float(_tetrahedra(vertices, faces)[0].sum())
+
+
+def center_of(vertices: FloatArray, faces: IntArray) -> FloatArray:
+    """(3,) its centroid."""
+    volumes, middles = _tetrahedra(vertices, faces)
+    return np.asarray(volumes @ middles / volumes.sum())
+
+
+def _tetrahedra(vertices: FloatArray, faces: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Signed volume and middle of the tetrahedron from the origin to each face."""
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    return np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0, (a + b + c) / 4.0

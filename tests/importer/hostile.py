@@ -32,7 +32,7 @@ def obj(vertices: object, faces: object) -> bytes:
 
 
 def moved(mesh: Mesh, *shift: float, scale: float = 1.0) -> Mesh:
-    return mesh[0] * scale + np.array(shift), mesh[1]
+    return mesh[0] * scale + np.array(shift or (0.0, 0.0, 0.0)), mesh[1]
 
 
 def together(*meshes: Mesh) -> Mesh:
@@ -106,10 +106,11 @@ def mixed_up(mesh: Mesh) -> Mesh:
 
 
 def twisted() -> Mesh:
-    """A ball with one half pushed through the other."""
-    vertices = BALL[0].copy()
-    vertices[:, 0] = np.where(vertices[:, 0] > 0, -1.6 * vertices[:, 0], vertices[:, 0])
-    return vertices, BALL[1]
+    """A dumbbell, one of whose balls was pushed into the other."""
+    balls = [m3.Manifold.sphere(12.0, 24).translate((x, 0.0, 0.0)) for x in (0.0, 40.0)]
+    bar = m3.Manifold.cylinder(40.0, 2.0, 2.0, 12).rotate((0.0, 90.0, 0.0))
+    vertices, faces = mesh_of(m3.Manifold.batch_boolean([*balls, bar], m3.OpType.Add))
+    return np.where(vertices[:, :1] > 20.0, vertices - [33.0, 0.0, 0.0], vertices), faces
 
 
 STL, TEXT = export(BOX, "stl"), export(BOX, "stl_ascii")
@@ -228,7 +229,7 @@ FINE: dict[str, tuple[str, Maker]] = {
     ),
     "30_overlapping_bodies": (
         "a.stl",
-        lambda: export(together(*(moved(BOX, 2.0 * k, 0, 0) for k in range(30))), "stl"),
+        lambda: export(together(*(moved(BOX, 1.7 * k, 0, 0) for k in range(30))), "stl"),
     ),
     "a_cavity": (
         "a.stl",

@@ -1,0 +1,116 @@
+"""`physim model check` and `physim model add`, from a file to rolls."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from physim.cli.main import main
+from physim.pigs.library import load_all
+from physim.rests import RestTable
+from tests.importer import made
+
+SHAPES = {
+    "pig": made.low_poly_pig,
+    "stand": made.pig_with_stand,
+    "cow": made.cow,
+    "knight": made.knight,
+}
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def physim(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    out, err = capfd.readouterr()
+    return int(ended.value.code or 0), out, err
+
+
+def test_a_pig_of_one_s_own_from_file_to_rolls(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = made.write(tmp_path / "my pig.stl", made.mesh_of(made.low_poly_pig()))
+    folder = tmp_path / "my model"
+    code, out, err = physim(capfd, "model", "add", str(path), "--out", str(folder), "--json")
+    assert code == 0, err
+    report = json.loads(out)
+    assert report["ok"]
+    assert report["size_mm"][0] == pytest.approx(37.5, abs=0.2)
+    assert report["mass_g"] == pytest.approx(0.96e-3 * report["volume_mm3"], rel=1e-3)
+    assert report["symmetric"]
+    assert sum(rest["probability"] for rest in report["stable"]) == pytest.approx(1.0)
+    assert {"trotter", "razorback", "side_dot_up", "side_dot_down"} <= {
+        rest["pose"] for rest in report["stable"]
+    }
+    assert not [p for p in report["problems"] if p["kind"] in ("decomposition", "bodies")]
+
+    code, out, err = physim(capfd, "roll", "-n", "2", "--model", str(folder), "--json")
+    assert code == 0, err
+    assert len(out.splitlines()) == 2
+
+    # A folder that is there is never written over.
+    code, _, err = physim(capfd, "model", "add", str(path), "--out", str(folder))
+    assert code == 2
+    assert "already" in err
+
+    # Landmarks are corrected in the YAML.
+    text = (folder / "model.yaml").read_text()
+    marks = yaml.safe_load(text)["landmarks"]
+    del marks["left_ear"]
+    kept = [line for line in text.splitlines() if not line.startswith("  left_ear")]
+    (folder / "model.yaml").write_text("\n".join(kept) + "\n")
+    code, _, err = physim(capfd, "model", "show", str(folder))
+    assert code == 2
+    assert "model build" in err
+    code, _, err = physim(capfd, "model", "build", str(folder))
+    assert code == 0, err
+    labels = {part.label for part in load_all(folder).model.parts}
+    assert labels == {*marks, "trunk"}
+
+
+def test_what_cannot_be_used_is_told_in_json_too(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    vertices, faces = made.mesh_of(made.low_poly_pig())
+    path = made.write(tmp_path / "open.stl", (vertices, faces[np.arange(len(faces)) % 2 == 0]))
+    code, out, err = physim(capfd, "model", "check", str(path), "--json")
+    report = json.loads(out)
+    assert code == 2
+    assert not report["ok"]
+    assert report["problems"][-1]["kind"] == "holes"
+    assert err.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", SHAPES)
+def test_four_shapes_from_file_to_frequencies_with_two_commands(
+    kind: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = made.write(tmp_path / f"{kind}.stl", made.mesh_of(SHAPES[kind]()))
+    model, rolls = tmp_path / "model", tmp_path / "rolls"
+    picture = tmp_path / "rests.png"
+    code, _, err = physim(
+        capfd, "model", "add", str(path), "--out", str(model), "--picture", str(picture)
+    )
+    assert code == 0, err
+    assert picture.stat().st_size > 10_000
+    code, _, err = physim(capfd, "batch", "60", "--model", str(model), "--out", str(rolls))
+    assert code == 0, err
+    code, out, err = physim(capfd, "stats", str(rolls), "--json")
+    shown = json.loads(out)
+    assert code == 0, err
+    assert shown["rolls"] == 60
+    assert shown["statuses"]["ok"] > 50
+    poses = {named.pose.value for named in RestTable.of(load_all(model).model).rests}
+    if kind == "knight":
+        assert poses == {"other"}
+    else:
+        assert "trotter" in poses
