@@ -24,6 +24,7 @@ from physim.values import Pose
 _CELLS = {"pose": POSE_CELLS, "pair": PAIR_CELLS}
 _KEYS = ("title", "source", "cell", "sample_size", "method", "notes")
 _CSV_COLUMNS = ("height_in", "start_code", "black", "pink", "rolls")
+_OWN_COLUMNS = ("height_in", "black", "pink", "rolls")  # of one's own rolls: one block
 
 
 @dataclass(frozen=True)
@@ -162,8 +163,12 @@ def read_pair_rows(path: Path) -> tuple[PairRow, ...]:
     try:
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)
-            if tuple(reader.fieldnames or ()) != _CSV_COLUMNS:
-                raise ConfigError(f"{path}: the columns must be {','.join(_CSV_COLUMNS)}")
+            columns = tuple(reader.fieldnames or ())
+            if columns not in (_CSV_COLUMNS, _OWN_COLUMNS):
+                raise ConfigError(
+                    f"{path}: the columns must be {','.join(_OWN_COLUMNS)} or "
+                    f"{','.join(_CSV_COLUMNS)}"
+                )
             return tuple(_row(row) for row in reader)
     except (OSError, TypeError, ValueError) as error:
         raise ConfigError(f"{path}: cannot be read ({error})") from error
@@ -173,7 +178,9 @@ def _row(row: Mapping[str, str]) -> PairRow:
     black, pink = (None if row[pig] == TOUCHING else Pose(row[pig]) for pig in ("black", "pink"))
     if (black is None) != (pink is None):
         raise ValueError("`touching` must stand for both pigs of a row")
-    return PairRow(float(row["height_in"]), int(row["start_code"]), black, pink, int(row["rolls"]))
+    return PairRow(
+        float(row["height_in"]), int(row.get("start_code", 0)), black, pink, int(row["rolls"])
+    )
 
 
 def table_of(counts: Counts, name: str) -> ReferenceTable:

@@ -75,3 +75,13 @@ def test_scores_of_the_6000_real_rolls() -> None:
 def test_an_unknown_table_names_the_valid_ones() -> None:
     with pytest.raises(ConfigError, match=r"kern2007.*valid: kern2006, kern2006_pairs"):
         load_table("kern2007")
+
+
+def test_a_csv_of_one_s_own_rolls_needs_no_start_code(tmp_path: Path) -> None:
+    from physim.statistics.tables import read_pair_rows
+
+    path = tmp_path / "counts.csv"
+    path.write_text("height_in,black,pink,rolls\n5,trotter,razorback,4\n8,touching,touching,1\n")
+    rows = read_pair_rows(path)
+    assert [(row.height_in, row.rolls) for row in rows] == [(5.0, 4), (8.0, 1)]
+    assert rows[1].black is None
