@@ -72,7 +72,8 @@ def consistent(faces: IntArray) -> tuple[IntArray, IntArray, int] | None:
 def volumes(vertices: FloatArray, faces: IntArray, bodies: IntArray) -> FloatArray:
     """Signed volume of each body."""
     a, b, c = (vertices[faces[:, k]] - vertices.mean(axis=0) for k in range(3))
-    return np.bincount(bodies, np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0)
+    signed = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
+    return np.bincount(bodies, signed).astype(np.float64)
 
 
 def winding_numbers(points: FloatArray, vertices: FloatArray, faces: IntArray) -> FloatArray:

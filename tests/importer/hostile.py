@@ -168,6 +168,10 @@ REFUSED: dict[str, tuple[str, Maker]] = {
             "stl",
         ),
     ),
+    "2_million_faces": (
+        "a.stl",
+        lambda: bytes(80) + struct.pack("<I", 2_000_000) + bytes(100_000_000),
+    ),
     "bomb_in_3mf": ("a.3mf", lambda: archive({"3D/3dmodel.model": bytes(210_000_000)})),
     "billion_laughs": ("a.3mf", laughs),
     "3mf_climbs_out": ("a.3mf", lambda: archive({"../../3D/3dmodel.model": b"<model/>"})),

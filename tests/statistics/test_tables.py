@@ -1,6 +1,7 @@
 """The reference tables, against the published numbers."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
