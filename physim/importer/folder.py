@@ -59,7 +59,7 @@ def rebuild_parts(folder: Path) -> list[Problem]:
     obj = meshes.read_obj(settings.mesh)
     unit = 1e3 * settings.unit_m
     marks = {label: tuple(box.tolist()) for label, box in settings.landmarks.items()}
-    parts = convex_parts(obj.vertices * unit, obj.faces, marks)  # type: ignore[arg-type]
+    parts = convex_parts(obj.vertices * unit, obj.faces, marks)
     _write_parts(settings.parts, [(label, c / unit) for label, c in parts.corners])
     write_fingerprint(settings.path, "landmarks_fingerprint", fingerprint_of(settings.landmarks))
     keep(folder)
