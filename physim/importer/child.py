@@ -93,7 +93,7 @@ def main() -> None:
     request, answer = Path(sys.argv[2]), Path(sys.argv[3])
     task, arguments, memory, time_s = pickle.loads(request.read_bytes())
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (time_s, time_s))
+    resource.setrlimit(resource.RLIMIT_CPU, (time_s, time_s + 5))  # SIGXCPU, at last SIGKILL
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:_CORES])
