@@ -136,7 +136,9 @@ def _shape(data: dict[str, Any], where: str) -> PigShape | None:
     scale = base.scale * yamlfile.number(data, "shape_scale", where, 0.01, 100.0)
     low, high = shape_range("scale")
     if not low <= scale <= high:
-        raise ConfigError(f"{where}: `shape_scale` makes the scale {scale:g}, not {low:g} to {high:g}")
+        raise ConfigError(
+            f"{where}: `shape_scale` makes the scale {scale:g}, not {low:g} to {high:g}"
+        )
     return replace(base, scale=scale)
 
 

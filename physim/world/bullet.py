@@ -37,9 +37,7 @@ _Self = TypeVar("_Self", bound="Client")
 class Client:
     """One DIRECT client. Use it with `with`."""
 
-    def __init__(
-        self, settings: EngineSettings, surface: Surface, bodies: Sequence[Body]
-    ) -> None:
+    def __init__(self, settings: EngineSettings, surface: Surface, bodies: Sequence[Body]) -> None:
         """Keeps what it is made for; `open` connects.
 
         Args:
