@@ -57,7 +57,10 @@ def _entry(known: Mapping[str, Any], name: str) -> TossModel:
     base = known.get(data["scaled"])
     if base is None or "scaled" in base:
         raise ConfigError(f"{where}: `scaled` must name a toss that is given by numbers")
-    return scaled(from_mapping(base, f"{TOSSES_YAML.name}: {data['scaled']}"), factor)
+    model = scaled(from_mapping(base, f"{TOSSES_YAML.name}: {data['scaled']}"), factor)
+    for height_m in getattr(model, "heights_m", None) or (getattr(model, "height_m", 1.0),):
+        checked_height_m(1e3 * height_m)
+    return model
 
 
 def scaled(model: TossModel, factor: float) -> TossModel:
@@ -68,14 +71,13 @@ def scaled(model: TossModel, factor: float) -> TossModel:
     """
     root = math.sqrt(factor)
     by_unit = {"_m_s": root, "_rad_s": 1.0 / root, "_m": factor}
-    values = {}
+    values: dict[str, Any] = {}
     for name in (field.name for field in fields(_KINDS[_kind_of(model)])):
-        unit = next((unit for unit in by_unit if name.endswith(unit)), None)
-        if unit is not None:
-            value = getattr(model, name)
-            lengths = isinstance(value, tuple)
-            by = by_unit[unit]
-            values[name] = tuple(by * one for one in value) if lengths else by * value
+        value = getattr(model, name)
+        for unit, by in by_unit.items():
+            if name.endswith(unit):
+                several = isinstance(value, tuple)
+                values[name] = tuple(by * one for one in value) if several else by * value
     changed: TossModel = replace(model, **values)  # type: ignore[type-var]
     return changed
 

@@ -21,7 +21,7 @@ from physim.compiled import compiled
 from physim.values import GRAVITY_M_S2, FloatArray, PigModel, Quat, Surface
 from physim.world.kernels import along, up_in_body
 
-LEAST_RESTITUTION = 0.05  # of a soft contact; below it, what is left is a matter of taste
+LEAST_RESTITUTION = 0.14  # of a soft contact: near that of critical damping, exp(-2)
 MOST_RESTITUTION = 0.95
 _HALVINGS = 60
 
@@ -45,7 +45,7 @@ def damping_kg_s(model: PigModel, surface: Surface) -> float:
 
 
 def damping_ratio(restitution: float) -> float:
-    """The damper's share of the critical one, from the restitution in (0.05, 1)."""
+    """The damper's share of the critical one, from a restitution in [0.14, 1)."""
     low, high = 0.0, 0.99
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
