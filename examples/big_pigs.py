@@ -141,7 +141,7 @@ def _row(name: str, numbers: list[float], form: Callable[[float], str]) -> str:
 def main(rolls: int, combinations: int, folder: Path) -> None:
     """Rolls all variants with one seed and prints how the pigs lie, in percent."""
     source = Folder(folder, None if rolls >= MANY else 1, sys.stderr)
-    heads = [*(pose.value for pose in NAMED_POSES), "touching", "other", "unsettled"]
+    heads = [*(pose.value for pose in NAMED_POSES), "touching", "other", "off or unsettled"]
     print("| % | " + " | ".join(heads) + " |\n|" + "---|" * (len(heads) + 1))
     swept: list[list[float]] = []
     for number, (name, setup) in enumerate(variants(combinations).items()):
