@@ -157,6 +157,8 @@ def write_model(folder: Path, model: str, values: Values, side: float = 0.0) -> 
     sculpted = file.shape is not None and any(name.startswith(SHAPE) for name in values)
     if file.shape is not None and sculpted:
         data["shape"] = asdict(changed_shape(file.shape, values))
+        for derived in ("shape_of", "shape_scale"):
+            data.pop(derived, None)
     make_folder(folder)
     try:
         if not sculpted:

@@ -89,7 +89,7 @@ _PIG_OPTIONS = (
         default="trapdoor",
         show_default=True,
         metavar="NAME",
-        help="How the pigs are released: trapdoor, hand or drop.",
+        help="How the pigs are released: trapdoor, hand, drop, trapdoor_big or hand_big.",
     ),
     click.option(
         "--height-mm",
@@ -100,7 +100,7 @@ _PIG_OPTIONS = (
     click.option(
         "--surface",
         metavar="NAME",
-        help="What covers the table: laminate (default), wood, glass, cloth or felt.",
+        help="What covers the table: laminate (default), wood, glass, cloth, felt; or floor.",
     ),
     click.option(
         "--time-step-s",

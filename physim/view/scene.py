@@ -23,6 +23,7 @@ TABLE_COLORS: dict[str, Color] = {
     "glass": (0.66, 0.75, 0.80),
     "cloth": (0.85, 0.82, 0.74),
     "felt": (0.30, 0.52, 0.36),
+    "floor": (0.70, 0.58, 0.45),
 }
 FLOOR_COLOR: Color = (0.50, 0.47, 0.46)
 OVERSAMPLING = 2  # pigs are drawn this many times larger each way, then averaged
