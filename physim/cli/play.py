@@ -149,7 +149,7 @@ def _play(
     from physim.game.narrate import standings
     from physim.people.advice import Adviser
     from physim.people.console import Terminal, open_console
-    from physim.people.saved import set_aside
+    from physim.people.saved import save_new
     from physim.people.seats import make_bots
     from physim.people.table import Table
 
@@ -172,8 +172,7 @@ def _play(
         open_window(options) if watch else nullcontext() as window,
     ):
         if fresh:
-            set_aside(saved.path)
-            saved.save()
+            save_new(saved)
         console = open_console(stdout)
         for text in _head(saved, distribution.name, fresh=fresh):
             console.say(text)

@@ -72,7 +72,7 @@ def scorepad(
     named = specs_of(players, more_players)
     if named:
         given["players"] = named
-    from physim.people.saved import check_same, set_aside, sole_keeper, take_up
+    from physim.people.saved import check_same, save_new, sole_keeper, take_up
 
     if sheet is not None:
         _write_sheet(
@@ -83,8 +83,7 @@ def scorepad(
         saved, before = take_up(save, COMMAND, {*names, "players"}, new=new)
         if saved is None:
             saved = _begin(save, named, names, before)
-            set_aside(save)
-            saved.save()
+            save_new(saved)
         else:
             check_same(save, given, saved.options)
         _keep(saved, stdout)

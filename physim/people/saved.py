@@ -154,17 +154,26 @@ def check_same(path: Path, given: Mapping[str, Any], kept: Mapping[str, Any]) ->
             )
 
 
-def set_aside(path: Path) -> None:
-    """Makes room for a new game: what was there becomes `NAME.old`.
+def save_new(saved: SavedGame) -> None:
+    """Writes a new game; what was in its file becomes `NAME.old`.
 
     Raises:
-        GameError: it cannot be renamed.
+        GameError: it cannot be written; then the file is as it was.
     """
+    path = saved.path
+    old = path.with_name(f"{path.name}.old")
     try:
-        if path.exists():
-            path.replace(path.with_name(f"{path.name}.old"))
+        there = path.exists()
+        if there:
+            path.replace(old)
     except OSError as error:
         raise GameError(f"{path}: cannot be put aside ({error.strerror}); {_OTHER_FILE}") from error
+    try:
+        saved.save()
+    except GameError:
+        if there:
+            old.replace(path)
+        raise
 
 
 def begin(

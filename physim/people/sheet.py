@@ -54,7 +54,7 @@ def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -
         rounds: lines to write in.
 
     Raises:
-        ConfigError: too many players, or a name that the font cannot write.
+        ConfigError: too many players, a name that the font cannot write, or a full disk.
     """
     from fpdf import FPDF
 
@@ -85,7 +85,12 @@ def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -
         )
     pdf.ln(2)
     _grid(pdf, columns, rounds)
-    write_whole(path, bytes(pdf.output()))
+    try:
+        write_whole(path, bytes(pdf.output()))
+    except OSError as error:
+        raise ConfigError(
+            f"--sheet {path}: cannot be written ({error.strerror}); name a file elsewhere"
+        ) from error
 
 
 def point_lines() -> list[str]:

@@ -22,9 +22,9 @@ _END_S = 5.0  # after which a process that does not end is ended
 class GameWindow:
     """The window's process, seen from the game. Use it with `with`."""
 
-    def __init__(self, plan: Mapping[str, Any]) -> None:
-        """Takes what `BatchPlan` takes, seed included, as values for JSON."""
-        self._plan = dict(plan)
+    def __init__(self, plan: Mapping[str, Any], size: tuple[int, int] = SIZE) -> None:
+        """Takes what `BatchPlan` takes, seed included, as values for JSON, and width and height."""
+        self._plan, self._size = dict(plan), size
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> GameWindow:
@@ -46,7 +46,7 @@ class GameWindow:
     def _opened(self) -> subprocess.Popen[str]:
         process = start("physim.view.game_window")
         try:
-            said = _asked(process, {"plan": self._plan, "size": SIZE})
+            said = _asked(process, {"plan": self._plan, "size": self._size})
             if said.strip() != OPEN:
                 said += _rest_of(process)
                 check_ending(process.wait(), said.strip(), opened=False)

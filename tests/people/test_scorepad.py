@@ -11,7 +11,7 @@ from physim.errors import PhysimError
 from physim.game.record import load
 from physim.people.entries import read_entry
 from physim.people.pad import Pad
-from physim.people.saved import SavedGame
+from physim.people.saved import SavedGame, sole_keeper
 from tests.game.games import begin, do, winner
 from tests.people.commands import Desk, refused
 
@@ -179,4 +179,23 @@ def test_a_full_disk_is_told_and_keeps_what_was_saved(
 
     monkeypatch.setattr("physim.game.record.write_whole", full)
     refused(desk.run("scorepad", typed="t up"), "free some space")
+    refused(desk.run(*THREE, "--new"), "free some space")
     assert (desk.folder / SAVE).read_bytes() == before
+    assert [path.name for path in desk.folder.iterdir()] == [SAVE]
+
+
+def test_two_processes_do_not_keep_one_game(desk: Desk) -> None:
+    assert desk.run(*THREE, typed="t up")[0] == 0
+    with sole_keeper(desk.folder / SAVE):
+        refused(desk.run("scorepad"), "another process has this game open; go on there, or name")
+        refused(desk.run(*THREE, "--new"), "another process has this game open")
+        assert desk.run(*THREE, "--save", "other.json")[0] == 0
+    assert desk.run("scorepad", typed="bank")[0] == 0
+    assert state_of(desk)[0] == [5, 0, 0]
+    assert sorted(path.name for path in desk.folder.iterdir()) == ["other.json", SAVE]
+
+
+def test_the_lock_of_a_process_that_was_killed_is_no_hindrance(desk: Desk) -> None:
+    (desk.folder / f".{SAVE}.lock").touch()
+    assert desk.run(*THREE, typed="t up")[0] == 0
+    assert [path.name for path in desk.folder.iterdir()] == [SAVE]
