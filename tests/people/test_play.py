@@ -80,7 +80,7 @@ def test_with_a_window_each_roll_is_shown_before_it_is_told_and_the_game_outlive
             return index < 2
 
     monkeypatch.setattr("physim.cli.play.open_window", lambda options: Window())
-    code, out, err = desk.run("play", *ANA_BEN, "--seed", 7, "--watch", typed="r; r; r; r")
+    code, out, _ = desk.run("play", *ANA_BEN, "--seed", 7, "--watch", typed="r; r; r; r")
     events = desk.events(SAVE)
     assert code == 0 and len(events) == 4
     assert [event["outcome"] for event in events] == [
