@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from physim.view.caption import headline
 from physim.view.knobs import Stage
-from physim.view.replay import Theatre
+from physim.view.replay import Replay, Theatre
 from physim.view.screening import FAINT, INK, Screening, pose_lines
 
 HELP = "space pause, . step, s slow, t same roll, q closes the window; you play in the terminal"
@@ -24,8 +24,7 @@ class GameShow:
         """
         self._stage, self._theatre, self._seen = stage, theatre, seen
         self._screening = Screening(stage, aspect)
-        self._title = "the pigs are still in the hand"
-        self._told = True
+        self._title, self._told = "", True
         self.over = False
 
     def show(self, index: int, title: str) -> None:
@@ -40,7 +39,8 @@ class GameShow:
         for key in pressed:
             self._actions().get(key, lambda: None)()
         self._screening.beat(now_s)
-        self._write()
+        if self._screening.replay is not None:  # before it the window has no camera to write for
+            self._write(self._screening.replay)
         if self._screening.rests and not self._told:
             self._told = True
             self._seen()
@@ -60,12 +60,9 @@ class GameShow:
     def _quit(self) -> None:
         self.over = True
 
-    def _write(self) -> None:
-        lines, replay = {"title": self._title}, self._screening.replay
-        if replay is not None:
-            said = {"outcome": headline(replay.roll), **pose_lines(replay)}
-            # Not what the roll comes to before it is seen.
-            lines |= {name: line if self._screening.rests else "" for name, line in said.items()}
+    def _write(self, replay: Replay) -> None:
+        lines = {"title": self._title, "outcome": headline(replay.roll), **pose_lines(replay)}
         for number, (name, line) in enumerate(lines.items()):
-            self._stage.write(name, line, 0.02, 0.05 + 0.045 * number, INK)
+            known = name == "title" or self._screening.rests
+            self._stage.write(name, line if known else "", 0.02, 0.05 + 0.045 * number, INK)
         self._stage.write("help", HELP, 0.02, 0.95, FAINT)
