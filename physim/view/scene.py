@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.rotations import rotate, up_in_body
+from physim.rotations import matrix, rotate, up_in_body
 from physim.values import FloatArray, RigidState, Table
 from physim.view import light
 from physim.view.camera import View
 from physim.view.pigs import Color, PigLook, linear, pig_look, srgb
-from physim.view.raster import IntArray, rasterise
+from physim.view.raster import AnyFloats, IntArray, rasterise
 
 Image = NDArray[np.uint8]
 TABLE_COLORS: dict[str, Color] = {
@@ -28,7 +28,6 @@ FLOOR_COLOR: Color = (0.50, 0.47, 0.46)
 OVERSAMPLING = 2  # pigs are drawn this many times larger each way, then averaged
 EXPOSURE = 1.55  # light that shows a table in its colour
 HIGHLIGHT, GLOSS = 0.16, 70.0  # of the soft plastic
-FAR = np.full((1, 2), 1e9)  # a place of the table without shade
 X_AXIS = np.array([1.0, 0.0, 0.0])
 ELEVATION_DEG, FLANK_ELEVATION_DEG = 22.0, 46.0
 BESIDE_SNOUT_DEG = -52.0  # from the snout towards the right flank, where the dot is
@@ -74,7 +73,7 @@ def picture(
     looks = [pig_look(pig.model) for pig in pigs]
     points = np.concatenate(
         [
-            rotate(p.state.quat_xyzw, k.points_m) + p.state.position_m
+            k.points_m @ matrix(p.state.quat_xyzw).T + p.state.position_m
             for p, k in zip(pigs, looks, strict=True)
         ]
     )
@@ -104,15 +103,15 @@ def _drawn(
     height: int,
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Pixels at which a pig is seen, how near it is there, and its colours (k, 3) as written."""
-    quat = pig.state.quat_xyzw
-    vertices = rotate(quat, look.vertices_m) + pig.state.position_m
+    turn = matrix(pig.state.quat_xyzw)
+    vertices = look.vertices_m @ turn.T + pig.state.position_m
     got = rasterise(view.project(vertices, width, height), look.faces, width, height)
-    lit = light.lit(look.sky, quat, vertices[:, 2], look.size_m, table_color)
-    known = np.concatenate([lit, rotate(quat, look.normals), vertices], axis=1)
-    corners = look.faces[got.faces]
-    shown = got.weights[:, 0, None] * known[corners[:, 0]]
+    lit = light.lit(look.sky, turn, vertices[:, 2], look.size_m, table_color)
+    known = np.concatenate([lit, look.normals @ turn.T, vertices], axis=1, dtype=np.float32)
+    corners, weights = look.faces[got.faces], got.weights.astype(np.float32)
+    shown = weights[:, 0, None] * known[corners[:, 0]]
     for k in (1, 2):
-        shown += got.weights[:, k, None] * known[corners[:, k]]
+        shown += weights[:, k, None] * known[corners[:, k]]
     albedo = look.colors(pig.name)[look.materials_at(got)]
     colors = srgb(albedo * shown[:, :3] + _highlight(shown[:, 3:6], shown[:, 6:], view))
     if table is None:
@@ -122,7 +121,7 @@ def _drawn(
 
 
 def _blend(
-    image: FloatArray, row: IntArray, column: IntArray, colors: FloatArray, samples: int
+    image: AnyFloats, row: IntArray, column: IntArray, colors: FloatArray, samples: int
 ) -> None:
     """Lays samples of a pig over a picture, each one of so many of its pixel.
 
@@ -147,28 +146,55 @@ def table_color(table: Table | None) -> Color:
 
 def _ground(
     view: View, shade: light.Shade, color: FloatArray, table: Table | None, width: int, height: int
-) -> FloatArray:
+) -> AnyFloats:
     """(height, width, 3) the table and what is behind it, as written down."""
-    rays = view.rays(width, height).reshape(-1, 3)
-    place = view.place_m
-    on = rays[:, 2] < -1e-6
-    down = rays[on]
-    hits = place[:2] - (place[2] / down[:, 2])[:, None] * down[:, :2]
-    if table is not None:
-        inside = light.within(hits, 0.5 * np.array([table.length_m, table.width_m]))
-        on[on] = inside
-        hits = hits[inside]
-    behind = rays[~on]
-    up = np.clip(0.5 + 1.5 * behind[:, 2] / np.sqrt((behind**2).sum(axis=1)), 0.0, 1.0)
-    image = np.empty((width * height, 3))
-    image[~on] = srgb(linear(np.array(FLOOR_COLOR)) * (0.7 + 0.8 * up)[:, None])
-    image[on] = srgb(color * light.table_light(shade, FAR) / EXPOSURE)
-    near = shade.holds(hits)
-    image[np.flatnonzero(on)[near]] = srgb(color * light.table_light(shade, hits[near]) / EXPOSURE)
-    return image.reshape(height, width, 3)
+    x, y = view.slopes(width, height)
+    right, up, forward = view.axes
+    half = 0.5 * np.array([np.inf, np.inf] if table is None else [table.length_m, table.width_m])
+    rise = forward[2] + y * up[2]  # of the rays of each row; `right` is level
+    rows = np.flatnonzero(rise < -1e-6)
+    far = view.place_m[2] / -rise[rows]
+    middle = view.place_m[:2] + far[:, None] * (forward + y[rows, None] * up)[:, :2]
+    on, shaded, at = np.zeros((height, width), dtype=bool), np.ones(1, dtype=bool), []
+    on[rows] = True
+    for k in (0, 1):
+        # Where the rays meet the plane of the table, in texels of the shade.
+        first = (middle[:, k] - shade.corner_m[k]) / shade.texel_m - 0.5
+        step = (far * right[k] / shade.texel_m)[:, None]
+        texel = first.astype(np.float32)[:, None] + step.astype(np.float32) * x.astype(np.float32)
+        low, high = (np.array([-half[k], half[k]]) - shade.corner_m[k]) / shade.texel_m - 0.5
+        on[rows] &= (texel >= low) & (texel <= high)
+        shaded = shaded & (texel > 0.0) & (texel < len(shade.light) - 1)
+        at.append(texel)
+    image = np.empty((height, width, 3), dtype=np.float32)
+    image[:] = srgb(color * light.OPEN_LIGHT / EXPOSURE)
+    pixels = np.flatnonzero(shaded) + (height - len(rows)) * width  # the rows are the last ones
+    image.reshape(-1, 3)[pixels] = _between(
+        srgb(color * shade.light / EXPOSURE), at[0][shaded], at[1][shaded]
+    )
+    if not on.all():
+        row, column = np.nonzero(~on)
+        steep = rise[row] / np.sqrt(1.0 + x[column] ** 2 + y[row] ** 2)
+        shares = 0.7 + 0.8 * np.clip(0.5 + 1.5 * steep, 0.0, 1.0)
+        image[row, column] = srgb(linear(np.array(FLOOR_COLOR)) * shares[:, None])
+    return image
 
 
-def _highlight(normals: FloatArray, places: FloatArray, view: View) -> FloatArray:
+def _between(picture: AnyFloats, x: AnyFloats, y: AnyFloats) -> AnyFloats:
+    """(n, 3) colours at places between the middles of a picture's texels."""
+    side = len(picture)
+    planes = np.moveaxis(picture, 2, 0).reshape(3, -1).astype(np.float32)
+    row, column = x.astype(np.int32), y.astype(np.int32)
+    right, down = (x - row).astype(np.float32), (y - column).astype(np.float32)
+    index = row * side + column
+    shares = ((1 - right) * (1 - down), (1 - right) * down, right * (1 - down), right * down)
+    total = np.zeros((3, len(x)), dtype=np.float32)
+    for share, away in zip(shares, (0, 1, side, side + 1), strict=True):
+        total += share * np.take(planes, index + away, axis=1)
+    return total.T
+
+
+def _highlight(normals: AnyFloats, places: AnyFloats, view: View) -> AnyFloats:
     """(k, 1) what a glossy skin mirrors of the lamp."""
     normals = normals / np.sqrt((normals**2).sum(axis=1, keepdims=True))
     towards = view.place_m - places
@@ -179,7 +205,7 @@ def _highlight(normals: FloatArray, places: FloatArray, view: View) -> FloatArra
     return np.asarray(HIGHLIGHT * facing**GLOSS)
 
 
-def _under_table(places: FloatArray, view: View, table: Table) -> NDArray[np.bool_]:
+def _under_table(places: AnyFloats, view: View, table: Table) -> NDArray[np.bool_]:
     """(k,) whether the table's top hides these places from the camera."""
     camera = view.place_m
     share = camera[2] / np.maximum(camera[2] - places[:, 2], 1e-9)
