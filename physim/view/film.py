@@ -12,8 +12,9 @@ from PIL import Image as Pillow
 from physim.values import FloatArray
 from physim.view.camera import View
 from physim.view.caption import captioned
+from physim.view.framing import best_azimuth_deg, fitted
 from physim.view.replay import Replay
-from physim.view.scene import best_azimuth_deg, fitted, picture
+from physim.view.scene import picture
 from physim.view.sheet import near, pigs_picture
 
 HOLD_S = 1.2  # of the film, on the pigs at rest

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.rotations import matrix, rotate, up_in_body
-from physim.values import FloatArray, RigidState, Table
+from physim.rotations import matrix
+from physim.values import FloatArray, Table
 from physim.view import light
 from physim.view.camera import View
-from physim.view.pigs import Color, PigLook, linear, pig_look, srgb
+from physim.view.framing import framing
+from physim.view.pigs import Color, PigLook, PlacedPig, linear, pig_look, srgb
 from physim.view.raster import AnyFloats, IntArray, rasterise
 
 Image = NDArray[np.uint8]
@@ -28,26 +27,6 @@ FLOOR_COLOR: Color = (0.50, 0.47, 0.46)
 OVERSAMPLING = 2  # pigs are drawn this many times larger each way, then averaged
 EXPOSURE = 1.55  # light that shows a table in its colour
 HIGHLIGHT, GLOSS = 0.16, 70.0  # of the soft plastic
-X_AXIS = np.array([1.0, 0.0, 0.0])
-ELEVATION_DEG, FLANK_ELEVATION_DEG = 22.0, 46.0
-BESIDE_SNOUT_DEG = -52.0  # from the snout towards the right flank, where the dot is
-
-
-@dataclass(frozen=True)
-class PlacedPig:
-    """A pig to be seen.
-
-    Attributes:
-        model: name of, or path to, its model.
-        name: `black` or `pink`.
-        state: where it lies, pig frame to world frame.
-        radius_m: of its bounding sphere [m].
-    """
-
-    model: str
-    name: str
-    state: RigidState
-    radius_m: float
 
 
 def picture(
@@ -212,86 +191,3 @@ def _under_table(places: AnyFloats, view: View, table: Table) -> NDArray[np.bool
     hits = camera[:2] + share[:, None] * (places[:, :2] - camera[:2])
     half = 0.5 * np.array([table.length_m, table.width_m])
     return np.asarray((places[:, 2] < -1e-3) & light.within(hits, half))
-
-
-def framing(
-    pigs: Sequence[PlacedPig], aspect: float, above: bool = False, field_deg: float = 30.0
-) -> View:
-    """A view that just holds all pigs, from where most of their dots and snouts is seen.
-
-    Args:
-        pigs: at least one.
-        aspect: width over height of the picture.
-        above: from straight above instead.
-        field_deg: vertical field of view.
-    """
-    points = np.concatenate([_outline(pig) for pig in pigs])
-    azimuth = best_azimuth_deg(pigs)
-    elevation = 89.0 if above else max(_elevation_deg(pig.state.quat_xyzw) for pig in pigs)
-    return fitted(View(np.zeros(3), 1.0, azimuth, elevation, field_deg), points, aspect)
-
-
-def best_azimuth_deg(pigs: Sequence[PlacedPig]) -> float:
-    """From which side pigs are told best: none hides another, snouts and dots are in sight."""
-
-    def worth(azimuth_deg: float) -> float:
-        angles = [math.radians(azimuth_deg - _wanted_deg(pig.state.quat_xyzw)) for pig in pigs]
-        total = sum(math.cos(angle) for angle in angles) / len(pigs)
-        if len(pigs) == 2:
-            between = pigs[1].state.position_m - pigs[0].state.position_m
-            line = math.atan2(float(between[1]), float(between[0]))
-            total += 1.2 * abs(math.sin(math.radians(azimuth_deg) - line))
-        return total
-
-    if len(pigs) == 1:
-        return _wanted_deg(pigs[0].state.quat_xyzw)
-    return max((float(k) for k in range(0, 360, 10)), key=worth)
-
-
-def _wanted_deg(quat_xyzw: FloatArray) -> float:
-    """The best side of one pig: a little from the front, where its right flank can be seen."""
-    flank = rotate(quat_xyzw, np.array([0.0, -1.0, 0.0]))
-    if math.hypot(flank[0], flank[1]) < 0.6:  # it lies on a side
-        return heading_deg(quat_xyzw) + BESIDE_SNOUT_DEG
-    turn = math.radians(BESIDE_SNOUT_DEG)
-    way = math.cos(turn) * rotate(quat_xyzw, X_AXIS) - math.sin(turn) * flank
-    return math.degrees(math.atan2(float(way[1]), float(way[0])))
-
-
-def _elevation_deg(quat_xyzw: FloatArray) -> float:
-    """Low, to see what touches the table; higher on a pig that shows a flank, or not, above."""
-    _, left, _ = up_in_body(quat_xyzw)
-    return FLANK_ELEVATION_DEG if abs(left) > 0.6 else ELEVATION_DEG
-
-
-def fitted(view: View, points_m: FloatArray, aspect: float, fill: float = 0.86) -> View:
-    """The view from as near as the points (n, 3) are still in its picture, up to a margin.
-
-    Seen along the camera's axes, a point (a, b, c) is in the picture of a camera at (x, y, z) if
-    |a - x| <= s (c - z), s being half the picture's width at distance 1, and likewise for b. So
-    x - s z is at least max(a - s c), and x + s z at most min(a + s c).
-    """
-    seen = points_m @ view.axes.T
-    half = fill * math.tan(math.radians(0.5 * view.field_deg))
-    place = np.empty(3)
-    nearest = []
-    for axis, s in ((0, half * aspect), (1, half)):
-        low = float((seen[:, axis] - s * seen[:, 2]).max())
-        high = float((seen[:, axis] + s * seen[:, 2]).min())
-        place[axis] = 0.5 * (low + high)
-        nearest.append((high - low) / (2.0 * s))
-    place[2] = min(nearest)
-    distance = float(seen[:, 2].mean()) - float(place[2])
-    target = (place + np.array([0.0, 0.0, distance])) @ view.axes
-    return replace(view, target_m=target, distance_m=distance)
-
-
-def _outline(pig: PlacedPig) -> FloatArray:
-    points = pig_look(pig.model).points_m[::7]
-    return np.asarray(rotate(pig.state.quat_xyzw, points) + pig.state.position_m)
-
-
-def heading_deg(quat_xyzw: FloatArray) -> float:
-    """The compass direction of the snout in the world [deg]."""
-    forward = rotate(quat_xyzw, X_AXIS)
-    return math.degrees(math.atan2(float(forward[1]), float(forward[0])))

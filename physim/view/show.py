@@ -18,11 +18,12 @@ from physim.values import PIG_NAMES
 from physim.view.camera import View
 from physim.view.caption import headline
 from physim.view.film import toss_view
+from physim.view.framing import framing
 from physim.view.knobs import Knobs, Stage
 from physim.view.pigs import colored_meshes
 from physim.view.reading import CONTACT, SUPPORT, support_polygon
 from physim.view.replay import Replay, RunTheatre, Theatre
-from physim.view.scene import framing, table_color
+from physim.view.scene import table_color
 from physim.view.session import Session
 from physim.view.sheet import near
 from physim.world.bullet_window import FIELD_DEG, Color

@@ -11,9 +11,10 @@ from physim.pigs.library import load_model
 from physim.rests import RestTable, lying
 from physim.values import BLACK, PINK, Pose, RigidState
 from physim.view.camera import View
+from physim.view.framing import fitted, framing
 from physim.view.light import OPEN_LIGHT, Shade
-from physim.view.pigs import linear, pig_look, srgb
-from physim.view.scene import PlacedPig, fitted, framing, picture
+from physim.view.pigs import PlacedPig, linear, pig_look, srgb
+from physim.view.scene import picture
 from physim.world.scene import table as table_named
 
 WIDTH, HEIGHT = 120, 90
