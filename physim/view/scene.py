@@ -129,34 +129,57 @@ def _ground(
     """(height, width, 3) the table and what is behind it, as written down."""
     x, y = view.slopes(width, height)
     right, up, forward = view.axes
-    half = 0.5 * np.array([np.inf, np.inf] if table is None else [table.length_m, table.width_m])
     rise = forward[2] + y * up[2]  # of the rays of each row; `right` is level
-    rows = np.flatnonzero(rise < -1e-6)
+    rows = np.flatnonzero(rise < -1e-6)  # the last ones
     far = view.place_m[2] / -rise[rows]
     middle = view.place_m[:2] + far[:, None] * (forward + y[rows, None] * up)[:, :2]
-    on, shaded, at = np.zeros((height, width), dtype=bool), np.ones(1, dtype=bool), []
-    on[rows] = True
+    shaded, at = np.ones(1, dtype=bool), []
     for k in (0, 1):
         # Where the rays meet the plane of the table, in texels of the shade.
         first = (middle[:, k] - shade.corner_m[k]) / shade.texel_m - 0.5
         step = (far * right[k] / shade.texel_m)[:, None]
         texel = first.astype(np.float32)[:, None] + step.astype(np.float32) * x.astype(np.float32)
-        low, high = (np.array([-half[k], half[k]]) - shade.corner_m[k]) / shade.texel_m - 0.5
-        on[rows] &= (texel >= low) & (texel <= high)
         shaded = shaded & (texel > 0.0) & (texel < len(shade.light) - 1)
         at.append(texel)
     image = np.empty((height, width, 3), dtype=np.float32)
     image[:] = srgb(color * light.OPEN_LIGHT / EXPOSURE)
-    pixels = np.flatnonzero(shaded) + (height - len(rows)) * width  # the rows are the last ones
+    pixels = np.flatnonzero(shaded) + (height - len(rows)) * width
     image.reshape(-1, 3)[pixels] = _between(
         srgb(color * shade.light / EXPOSURE), at[0][shaded], at[1][shaded]
     )
-    if not on.all():
-        row, column = np.nonzero(~on)
+    share = _share_of_table(view, table, width, height)
+    row, column = np.nonzero(share < 1.0)
+    if len(row):
         steep = rise[row] / np.sqrt(1.0 + x[column] ** 2 + y[row] ** 2)
-        shares = 0.7 + 0.8 * np.clip(0.5 + 1.5 * steep, 0.0, 1.0)
-        image[row, column] = srgb(linear(np.array(FLOOR_COLOR)) * shares[:, None])
+        bright = 0.7 + 0.8 * np.clip(0.5 + 1.5 * steep, 0.0, 1.0)
+        behind = srgb(linear(np.array(FLOOR_COLOR)) * bright[:, None])
+        on = share[row, column][:, None]
+        image[row, column] = on * image[row, column] + (1.0 - on) * behind
     return image
+
+
+def _share_of_table(view: View, table: Table | None, width: int, height: int) -> AnyFloats:
+    """(height, width) share of each pixel that shows the table, of 4 x 4 samples at its edge."""
+    x, y = view.slopes(width, height)
+    if _on_table(view, table, x[[0, -1]], y[[0, -1]]).all():  # the corners: it is convex
+        return np.ones((height, width), dtype=np.float32)
+    fine = _on_table(view, table, *view.slopes(4 * width, 4 * height))
+    return np.asarray(fine.reshape(height, 4, width, 4).mean(axis=(1, 3), dtype=np.float32))
+
+
+def _on_table(view: View, table: Table | None, x: FloatArray, y: FloatArray) -> NDArray[np.bool_]:
+    """(y, x) whether rays of these slopes meet the table; one without end lies to the horizon."""
+    right, up, forward = view.axes
+    rise = forward[2] + y * up[2]
+    on = np.broadcast_to((rise < -1e-6)[:, None], (len(y), len(x)))
+    if table is None:
+        return on
+    far = view.place_m[2] / np.maximum(-rise, 1e-6)
+    for k, half in ((0, 0.5 * table.length_m), (1, 0.5 * table.width_m)):
+        middle = view.place_m[k] + far * (forward[k] + y * up[k])
+        place = middle[:, None] + (far * right[k])[:, None] * x
+        on = on & (np.abs(place) <= half)
+    return np.asarray(on)
 
 
 def _between(picture: AnyFloats, x: AnyFloats, y: AnyFloats) -> AnyFloats:
