@@ -12,8 +12,10 @@ from physim.rotations import rotate
 from physim.values import TABLE, FloatArray, PigModel, PigResult, Pose, RigidState
 from physim.view.camera import View
 from physim.view.caption import FAINT, INK, PAPER, details, headline, title_of, write
+from physim.view.framing import framing
+from physim.view.pigs import PlacedPig
 from physim.view.replay import Replay
-from physim.view.scene import PlacedPig, framing, picture
+from physim.view.scene import picture
 
 _FINE = 2  # lines are drawn this many times larger, then averaged
 SUPPORT, CONTACT, MASS, UP = (20, 90, 190), (235, 140, 0), (200, 20, 40), (20, 130, 70)

@@ -8,11 +8,12 @@ import numpy as np
 
 from physim.view.camera import View
 from physim.view.film import toss_view
+from physim.view.framing import framing
 from physim.view.knobs import Stage
 from physim.view.pigs import colored_meshes
 from physim.view.reading import CONTACT, SUPPORT, support_polygon
 from physim.view.replay import Replay
-from physim.view.scene import framing, table_color
+from physim.view.scene import table_color
 from physim.view.sheet import near
 from physim.world.bullet_window import FIELD_DEG, Color
 

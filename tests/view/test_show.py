@@ -163,13 +163,13 @@ def test_quit_ends_the_show(show: Show, notes: Notes) -> None:
 
 
 def test_the_rolls_of_a_dataset_and_no_others(dataset: Path, notes: Notes) -> None:
-    with Show(notes, BatchPlan(n=1), 11, dataset, 1.5) as show:
+    with Show(notes, BatchPlan(n=1), 19, dataset, 1.5) as show:
         show.beat(0.0)
-        assert "seed 5, roll 11" in notes.texts["roll"]
+        assert "seed 5, roll 19" in notes.texts["roll"]
         assert set(notes.names) == {"roll again", "same roll", "bank", "pause"}
         surface = show.setup.table.surface
         notes.pressed = ["r", "u"]
         show.beat(0.1)
-        assert show.index == 11 and show.setup.table.surface == surface
+        assert show.index == 19 and show.setup.table.surface == surface
         assert notes.texts["note"] == "the surface is the dataset's"
         assert np.isfinite(show.screening.time_s)
