@@ -1,7 +1,9 @@
-"""Hidden pigs with real physics: tables of their rolls are fitted as the real table was.
+"""Hidden pigs with real physics come back from tables of their rolls.
 
-It uses the samples of the fits that are shipped, so it takes rolls of the hidden pigs and of what
-is found, but none of a search.
+As many rolls of each as there are real ones, in place of these. The samples are those of the fits
+that are shipped, so no search is rolled anew, and hidden pigs must lie among the samples: half a
+spread of the prior about the shipped fit. The prior stands about the shipped fit, not about the
+hidden pig.
 """
 
 from __future__ import annotations
@@ -28,14 +30,16 @@ from physim.resources import data_folder
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]
 
 FITS = data_folder("calibration") / "fits"
-HIDDEN, ROLLS, FRESH = 6, 6000, 5_000
+HIDDEN, ROLLS, FRESH = 5, 6000, 8_000
 SEED = 20_261_130
+# Two samples of 16,000 pigs of one distribution: .008 on average, below .02 but for 1e-4.
+_MOST_TV = 0.02
 _TOLD = 0.5  # of a combination's prior variance is gone: the table tells it
 
 
 @cache
 def problem() -> tuple[FitPlan, Problem, dict[str, float]]:
-    """The shipped fit without its real rolls, its prior narrowed to the region of the samples."""
+    """The fit that is made of the samples of all shipped ones, without new rolls."""
     shipped = read_fit(FITS / "standard")
     plan = FitPlan(
         parameters=tuple(shipped),
@@ -43,15 +47,13 @@ def problem() -> tuple[FitPlan, Problem, dict[str, float]]:
         start=str(FITS / "standard"),
         samples=sorted(path.parent for path in FITS.glob("*/checkpoint.json.gz")),
         generations=0,
-        model="standard_before_fit",
-        toss="trapdoor_before_fit",
     )
     return plan, plan.problem, shipped
 
 
 def hidden(number: int, space: Space) -> dict[str, float]:
     rng = np.random.default_rng((SEED, number))
-    draw = np.clip(rng.normal(size=len(space.parameters)), -1.0, 1.0)
+    draw = rng.normal(scale=0.5, size=len(space.parameters))
     values = [
         float(np.clip(p.prior_mean + p.prior_sd * z, p.low, p.high))
         for p, z in zip(space.parameters, draw, strict=True)
@@ -59,13 +61,8 @@ def hidden(number: int, space: Space) -> dict[str, float]:
     return dict(zip(space.names, values, strict=True))
 
 
-def narrowed(space: Space, about: Values) -> Space:
-    return Space(
-        tuple(
-            replace(p, prior_mean=about[p.name], prior_sd=0.5 * p.prior_sd)
-            for p in space.parameters
-        )
-    )
+def centred(space: Space, about: Values) -> Space:
+    return Space(tuple(replace(p, prior_mean=about[p.name]) for p in space.parameters))
 
 
 def told(covariance: NDArray[np.float64], prior_sd: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -75,11 +72,15 @@ def told(covariance: NDArray[np.float64], prior_sd: NDArray[np.float64]) -> NDAr
 
 
 def test_hidden_pigs_come_back() -> None:
+    """Frequencies of each, and what the table tells of the parameters of four in five.
+
+    Chance alone leaves out two or more of five 95 % regions with a probability of 2 %.
+    """
     plan, given, shipped = problem()
-    space = narrowed(given.space, shipped)
+    space = centred(given.space, shipped)
     sd = np.array([p.prior_sd for p in space.parameters]) / space.span
     truths, number = [], 0
-    inside, lines = 0, []
+    inside, far_off, lines = 0, 0, []
     with Evaluator(plan.base, cores()) as evaluator:
         while len(truths) < HIDDEN:
             truth = hidden(number, space)
@@ -97,15 +98,21 @@ def test_hidden_pigs_come_back() -> None:
             far = float(seen @ np.linalg.solve(spread, seen))
             p = float(chi2.sf(far, len(ways)))
             inside += p >= 0.05
-            both = [truth, space.from_unit(found)]
+            three = [truth, space.from_unit(found), shipped]
             block = Block(SEED + 100 + which, 0, FRESH, apart=True)
-            one, two = (made.sample for made in evaluator.roll(both, block))
+            one, two, before = (made.sample for made in evaluator.roll(three, block))
             objective = Objective(Target("hidden", None, one), space)
             distance = objective(two, truth)
-            lines.append(f"{which + 1}: {len(ways)} told, p {p:.3f}; TV {distance.tv:.4f}")
-            assert distance.tv < 0.02, lines
+            start = objective(before, truth).tv
+            far_off += start > _MOST_TV
+            lines.append(
+                f"{which + 1}: {len(ways)} told, p {p:.3f}; "
+                f"TV {distance.tv:.4f}, of the start {start:.4f}"
+            )
+            assert distance.tv < _MOST_TV, lines
     print(*lines, sep="\n")
     assert inside >= HIDDEN - 1, lines
+    assert far_off >= HIDDEN - 1, lines  # so the limit can tell a pig that was not found
 
 
 def _fitted(

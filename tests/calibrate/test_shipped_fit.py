@@ -10,6 +10,7 @@ import yaml
 
 from physim.calibrate.checkpoint import read_checkpoint
 from physim.calibrate.parameters import known_parameters, values_of
+from physim.calibrate.plan import FitPlan
 from physim.calibrate.result import read_fit
 from physim.resources import data_folder
 from physim.roll import Setup
@@ -51,6 +52,30 @@ def test_each_fit_says_how_it_came_about(name: str) -> None:
     assert fit["base"] == {"model": "standard_before_fit", "toss": "trapdoor_before_fit"}
     assert fit["goodness_of_fit"]["tv"] < (0.01 if name == "standard" else 0.05)
     assert fit["made_with"][0]["versions"]["pybullet"]
+
+
+@pytest.mark.parametrize("name", FIT_NAMES)
+def test_the_result_is_that_of_the_checkpoint(name: str) -> None:
+    kept, values = read_checkpoint(FITS / name), read_fit(FITS / name)
+    assert kept is not None and kept.final is not None
+    assert kept.final["values"] == values
+    fit = yaml.safe_load((FITS / name / "fit.yaml").read_text(encoding="utf-8"))
+    assert kept.final["sample"] == fit["final_sample"]
+    assert fit["samples"] == kept.configuration.get("samples", [])
+
+
+def test_the_shipped_fit_rests_on_the_samples_of_the_others() -> None:
+    shipped = read_checkpoint(FITS / "standard")
+    assert shipped is not None
+    plan = FitPlan(
+        parameters=tuple(shipped.configuration["parameters"]),
+        method="surface",
+        samples=[FITS / name for name in FIT_NAMES[:-1]],
+    )
+    found = plan.problem.configuration()
+    assert found["samples"] == shipped.configuration["samples"]
+    assert found["base"]["black"] == shipped.configuration["base"]["black"]
+    assert found["base"]["toss"] == shipped.configuration["base"]["toss"]
 
 
 def test_independent_fits_have_other_seeds_and_starts() -> None:
