@@ -16,7 +16,9 @@ from physim.resources import data_folder
 from physim.roll import Setup
 
 FITS = data_folder("calibration") / "fits"
-FIT_NAMES = ("one", "two", "three", "standard")
+BEFORE = ("one", "two", "three")  # whose samples `standard` rests on
+INDEPENDENT = ("one", "two_further", "three_further")
+FIT_NAMES = (*BEFORE, *INDEPENDENT[1:], "standard")
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +52,8 @@ def test_each_fit_says_how_it_came_about(name: str) -> None:
         "by_pig": False,
     }
     assert fit["base"] == {"model": "standard_before_fit", "toss": "trapdoor_before_fit"}
-    assert fit["goodness_of_fit"]["tv"] < (0.01 if name == "standard" else 0.05)
+    if name in (*INDEPENDENT, "standard"):
+        assert fit["goodness_of_fit"]["tv"] < 0.02
     assert fit["made_with"][0]["versions"]["pybullet"]
 
 
@@ -70,7 +73,7 @@ def test_the_shipped_fit_rests_on_the_samples_of_the_others() -> None:
     plan = FitPlan(
         parameters=tuple(shipped.configuration["parameters"]),
         method="surface",
-        samples=[FITS / name for name in FIT_NAMES[:-1]],
+        samples=[FITS / name for name in BEFORE],
     )
     found = plan.problem.configuration()
     assert found["samples"] == shipped.configuration["samples"]
@@ -79,8 +82,8 @@ def test_the_shipped_fit_rests_on_the_samples_of_the_others() -> None:
 
 
 def test_independent_fits_have_other_seeds_and_starts() -> None:
-    kept = [read_checkpoint(FITS / name) for name in FIT_NAMES[:-1]]
+    kept = [read_checkpoint(FITS / name) for name in INDEPENDENT]
     seeds = {found.configuration["schedule"]["seed"] for found in kept if found}
     starts = {json.dumps(found.configuration["start"]) for found in kept if found}
     assert len(seeds) == len(starts) == len(kept)
-    assert all(Path(FITS / name / "checkpoint.json.gz").is_file() for name in FIT_NAMES[:-1])
+    assert all(Path(FITS / name / "checkpoint.json.gz").is_file() for name in FIT_NAMES)
