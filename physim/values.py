@@ -97,6 +97,8 @@ class PigModel:
             bodies' factors (PyBullet's convention), except rolling and
             spinning friction, which Bullet combines with lateral friction.
         dot_side: "right" or "left": the flank that carries the dot.
+        contact_stiffness_n_m: of each point of contact [N/m]; 0 for a rigid pig. The restitution
+            of a soft one is that of a straight impact on one point (`world.softness`).
     """
 
     name: str
@@ -110,6 +112,7 @@ class PigModel:
     rolling_friction: float = 0.0
     spinning_friction: float = 0.0
     dot_side: str = "right"
+    contact_stiffness_n_m: float = 0.0
 
     def __getstate__(self) -> dict[str, object]:
         """What goes to another process: the fields, without what is computed from them."""

@@ -20,6 +20,12 @@ def standard() -> PigModel:
 
 
 @pytest.fixture(scope="session")
+def unfitted() -> PigModel:
+    """The pig from before the fit: each of its poses has one deep rest, which some tests need."""
+    return load_model("standard_before_fit")
+
+
+@pytest.fixture(scope="session")
 def solid() -> Callable[..., PigModel]:
     """Makes a one-part model from corners (about the centre of mass) and moments of inertia."""
 

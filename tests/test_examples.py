@@ -17,6 +17,12 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
         ("cost_of_rolls.py", ("2",), ("workers", "corners", "335", "1536")),
         ("many_workers.py", ("40", "5", "0", "8"), ("workers", "counts", "us a roll")),
         ("time_of_a_roll.py", ("3",), ("flight", "contact", "naming", "rolls a second")),
+        (
+            "do_the_pigs_differ.py",
+            (),
+            ("two models gain", "pink: the two heights", "p = 0.62"),
+        ),
+        ("big_pigs.py", ("1", "1"), ("| Big Pigs |", "combination 1", "air drag", "least of")),
     ],
 )
 def test_example(name: str, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
@@ -38,4 +44,6 @@ def test_no_example_is_left_out() -> None:
         "cost_of_rolls.py",
         "many_workers.py",
         "time_of_a_roll.py",
+        "big_pigs.py",
+        "do_the_pigs_differ.py",
     }

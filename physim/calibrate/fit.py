@@ -181,7 +181,12 @@ def run(
         estimate=estimate,
         distance=problem.objective(sample, values),
         sample=sample,
-        search_rolls=sum(rolled.rolls for _, rolled in checkpoint.samples()),
+        search_rolls=sum(
+            Sample.from_json(found.record["sample"]).rolls
+            for generation in search.history
+            for found in generation
+            if "sample" in found.record
+        ),
         refused=sum(loss >= REFUSED for loss in losses),
         checkpoint=checkpoint,
     )
@@ -231,5 +236,5 @@ def _line(problem: Problem, search: Generations, number: int) -> str:
         + (f", {refused} refused" if refused else "")
         + (f"; G {min(g):.0f} to {max(g):.0f}" if g else "")
         + f"; spread {spread:.3f} of the bounds"
-        + ("; the estimate lies on the border of the region" if estimate.at_border else "")
+        + ("; the estimate lies on the border of the region" if any(estimate.at_border) else "")
     )

@@ -68,7 +68,8 @@ class Optimum:
         data_share: (d,) per parameter, how much of the prior's variance the data removed, 0 to 1.
         deviance: of the real counts, 2 sum O ln(O / E), without the prior.
         probabilities: for each kind (heights, k) there.
-        at_bound: whether some parameter lies on the region's border.
+        at_border: (d,) per parameter, whether it lies on the region's border: there the covariance
+            is that of the surface's curvature alone, as if the optimum were inside.
     """
 
     x: FloatArray
@@ -76,7 +77,7 @@ class Optimum:
     data_share: FloatArray
     deviance: float
     probabilities: tuple[FloatArray, ...]
-    at_bound: bool
+    at_border: tuple[bool, ...]
 
 
 def optimum(
@@ -137,7 +138,7 @@ def optimum(
             for row, counts in zip(kind.probabilities(x), kind.counts, strict=True)
         ),
         tuple(kind.probabilities(x) for kind in real),
-        bool((np.minimum(x - low, high - x) < 1e-6).any()),
+        tuple((np.minimum(x - low, high - x) < 1e-6).tolist()),
     )
 
 

@@ -2,7 +2,8 @@
 
 ASSUMPTIONS, all of them: nobody has published measures of the toy, its plastic or the rig. A prior
 says what one would expect before seeing any rolls, from handbook values and from the look of the
-toy; no number here comes from an outcome table.
+toy; no number here comes from an outcome table. One was narrowed after a first fit: that of
+restitution, since rolls left the table far more often than anybody tells of the toy.
 """
 
 from __future__ import annotations

@@ -37,8 +37,9 @@ def summary(fit: Fit, problem: Problem) -> Json:
     correlation = fit.estimate.covariance / np.outer(scale, scale)
     spread = "posterior" if fit.estimate.posterior else "search"
     parameters: Json = {}
-    for parameter, point, sd, span in zip(
-        problem.space.parameters, fit.estimate.mean, sds, problem.space.span, strict=True
+    border = fit.estimate.at_border or [False] * len(sds)
+    for parameter, point, sd, span, at_border in zip(
+        problem.space.parameters, fit.estimate.mean, sds, problem.space.span, border, strict=True
     ):
         parameters[parameter.name] = {
             "value": fit.values[parameter.name],
@@ -51,6 +52,7 @@ def summary(fit: Fit, problem: Problem) -> Json:
                 if key in ("low", "high", "prior_mean", "prior_sd")
             },
             "at_bound": bool(min(point, 1 - point) < _AT_BOUND),
+            "at_region_border": at_border,
         }
     schedule, target = problem.schedule, problem.objective.target
     return {
@@ -66,12 +68,14 @@ def summary(fit: Fit, problem: Problem) -> Json:
         "goodness_of_fit": fit.distance.to_json(),
         "budget": {
             "search_rolls": fit.search_rolls,
+            "earlier_rolls": sum(sample.rolls for _, sample in problem.earlier),
             "final_rolls": fit.sample.rolls,
             "generations": fit.estimate.generations,
             "ended_by_itself": fit.estimate.stopped,
             "candidates": fit.estimate.generations * schedule.population,
             "refused": fit.refused,
         },
+        "samples": list(problem.about.get("samples", ())),
         "schedule": asdict(schedule),
         "final_sample": fit.sample.to_json(),
         "made_with": fit.checkpoint.made_with,
@@ -94,6 +98,25 @@ def write_fit(folder: Path, fit: Fit, problem: Problem, base: Mapping[str, str])
     head = "# Made by `physim calibrate`; docs/calibration.md says what each entry means.\n"
     write_whole(folder / FIT_YAML, (head + _dumped(data)).encode())
     return folder / FIT_YAML
+
+
+def read_origin(path: Path) -> tuple[dict[str, str], int | None]:
+    """The model and the toss that a fit set out from, and its seed, as far as it tells them.
+
+    Args:
+        path: of its YAML, or the folder of that.
+
+    Raises:
+        ConfigError: no such file.
+    """
+    data = yamlfile.load(path / FIT_YAML if path.is_dir() else path)
+    base, schedule = data.get("base"), data.get("schedule")
+    names = base if isinstance(base, dict) else {}
+    seed = schedule.get("seed") if isinstance(schedule, dict) else None
+    return (
+        {key: names[key] for key in ("model", "toss") if isinstance(names.get(key), str)},
+        seed if isinstance(seed, int) else None,
+    )
 
 
 def read_fit(path: Path) -> dict[str, float]:
@@ -157,6 +180,8 @@ def write_model(folder: Path, model: str, values: Values, side: float = 0.0) -> 
     sculpted = file.shape is not None and any(name.startswith(SHAPE) for name in values)
     if file.shape is not None and sculpted:
         data["shape"] = asdict(changed_shape(file.shape, values))
+        for derived in ("shape_of", "shape_scale"):
+            data.pop(derived, None)
     make_folder(folder)
     try:
         if not sculpted:

@@ -55,10 +55,6 @@ class Schedule:
         """Index of a generation's first roll: each one sees rolls that none saw before."""
         return sum(self.rolls_in(earlier) for earlier in range(generation))
 
-    def budget(self, generations: int) -> int:
-        """Rolls of so many generations."""
-        return self.population * self.first_in(generations)
-
 
 @dataclass(frozen=True)
 class Found:
@@ -94,7 +90,8 @@ class Estimate:
         stopped: whether the search has nothing left to narrow down.
         posterior: whether the covariance, other than said above, is what the real rolls and the
             prior leave open.
-        at_border: whether the estimate lies on the border of the region that was sampled last.
+        at_border: (n,) whether each parameter lies on the border of the region that was sampled
+            last; empty where a search has no regions.
     """
 
     mean: FloatArray
@@ -102,7 +99,7 @@ class Estimate:
     generations: int
     stopped: bool
     posterior: bool = False
-    at_border: bool = False
+    at_border: tuple[bool, ...] = ()
 
 
 def default_population(parameters: int) -> int:

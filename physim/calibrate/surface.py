@@ -92,13 +92,6 @@ class Surface:
         logits[1:] = (feature_gradients(x, height).T @ self.coefficients).T
         return np.asarray(p[:, None] * (logits - p @ logits))
 
-    def log_odds_covariance(self, x: FloatArray, height: float) -> FloatArray:
-        """(k - 1, k - 1) of the log-odds at one point (d,): what simulated chance leaves open."""
-        f = features(x[None], np.array([height]))[0]
-        cells = self.coefficients.shape[1]
-        wide = np.kron(np.eye(cells), f)
-        return np.asarray(wide @ self.covariance @ wide.T)
-
 
 def fit_surface(
     x: FloatArray,

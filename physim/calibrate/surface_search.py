@@ -94,7 +94,7 @@ class SurfaceSearch(Generations):
             generations=len(self.history),
             stopped=False,
             posterior=True,
-            at_border=found.at_bound,
+            at_border=found.at_border,
         )
 
     def _half(self) -> FloatArray:

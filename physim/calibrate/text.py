@@ -45,6 +45,13 @@ def fit_text(fit: Fit, problem: Problem, out: Path) -> str:
         f"G = {distance.g:.1f}, df = {distance.df}, p = {distance.p:.3g}",
         f"after {fit.search_rolls:,} rolls of {fit.estimate.generations} generations; "
         f"the prior's penalty is {distance.penalty:.1f}",
-        f"{out}: fit.yaml, the fitted pig and toss",
     ]
+    if border := [
+        name for name, on in zip(problem.space.names, fit.estimate.at_border, strict=False) if on
+    ]:
+        lines.append(
+            f"on the border of the region that was sampled last: {', '.join(border)}; more "
+            "generations may find a better optimum, and the sd there is only that of the curvature"
+        )
+    lines.append(f"{out}: fit.yaml, the fitted pig and toss")
     return "\n".join(lines)

@@ -83,10 +83,18 @@ MAX_ROLLS, MAX_WORKERS = 10**8, 1024
 @click.option("--half", type=click.Choice(["1", "2"]), help="Fit this half of the real rolls.")
 @click.option("--by-pig", is_flag=True, help="Compare each of the two pigs apart.")
 @click.option(
-    "--model", default="standard", show_default=True, metavar="NAME|FOLDER", help="To set out from."
+    "--model",
+    default="standard_before_fit",
+    show_default=True,
+    metavar="NAME|FOLDER",
+    help="To set out from; priors of its shape stand around it.",
 )
 @click.option(
-    "--toss", default="trapdoor", show_default=True, metavar="NAME", help="To set out from."
+    "--toss",
+    default="trapdoor_before_fit",
+    show_default=True,
+    metavar="NAME",
+    help="To set out from.",
 )
 @click.option(
     "--workers",

@@ -25,6 +25,36 @@ def fitted_values(fit: Path | None) -> dict[str, float]:
     return read_fit(fit)
 
 
+def with_origin(names: dict[str, Any], fit: Path | None) -> dict[str, Any]:
+    """The names of a setup; model and toss that are not given are those that the fit set out from.
+
+    Raises:
+        ConfigError: no such file.
+    """
+    from physim.calibrate.result import read_origin
+
+    origin = {"model": "standard", "toss": "trapdoor"}
+    if fit is not None:
+        origin.update(read_origin(fit)[0])
+    return {**names, **{key: names.get(key) or name for key, name in origin.items()}}
+
+
+def check_seed(fit: Path | None, seed: int, seeds: int) -> None:
+    """Refuses seeds whose rolls the fit was made with.
+
+    Raises:
+        ConfigError: says to take another one.
+    """
+    from physim.calibrate.result import read_origin
+    from physim.errors import ConfigError
+
+    used = None if fit is None else read_origin(fit)[1]
+    if used is not None and seed <= used <= seed + seeds:
+        raise ConfigError(
+            f"the fit used the seed {used}, and --seed {seed} would use it again: take another one"
+        )
+
+
 def real_joints(table: str, half: str | None) -> dict[float, Joint]:
     """The real rolls by height of release [m].
 

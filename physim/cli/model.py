@@ -102,6 +102,7 @@ def model_to_json(loaded: LoadedModel, rests: RestTable) -> dict[str, Any]:
         "restitution": pig.restitution,
         "rolling_friction": pig.rolling_friction,
         "spinning_friction": pig.spinning_friction,
+        "contact_stiffness_n_m": pig.contact_stiffness_n_m,
         "stable": [
             {
                 "rest": named.rest.index,
@@ -136,6 +137,7 @@ def model_text(shown: dict[str, Any]) -> str:
                 "spinning_friction",
             )
         ),
+        *_soft(shown["contact_stiffness_n_m"]),
         "stable rests, from random orientations without speed:",
         f"{'rest':>4}  {'pose':16}{'probability':>11}{'height mm':>11}  supports",
     ]
@@ -145,3 +147,9 @@ def model_text(shown: dict[str, Any]) -> str:
             f"{rest['height_mm']:>11.2f}  {', '.join(rest['supports'])}"
         )
     return "\n".join(lines)
+
+
+def _soft(stiffness_n_m: float) -> list[str]:
+    if not stiffness_n_m:
+        return []
+    return [f"soft: {stiffness_n_m:g} N/m at each point of contact"]

@@ -89,7 +89,7 @@ _PIG_OPTIONS = (
         default="trapdoor",
         show_default=True,
         metavar="NAME",
-        help="How the pigs are released: trapdoor, hand or drop.",
+        help="How the pigs are released: trapdoor, hand, drop, trapdoor_big or hand_big.",
     ),
     click.option(
         "--height-mm",
@@ -100,7 +100,7 @@ _PIG_OPTIONS = (
     click.option(
         "--surface",
         metavar="NAME",
-        help="What covers the table: laminate (default), wood, glass, cloth or felt.",
+        help="What covers the table: laminate (default), wood, glass, cloth, felt; or floor.",
     ),
     click.option(
         "--time-step-s",
@@ -145,10 +145,18 @@ _FIT_OPTIONS = (
         metavar="FILE|DIR",
         help="Parameters that `physim calibrate` wrote, in place of the model's and the toss's.",
     ),
-    click.option("--model", default="standard", show_default=True, metavar="NAME|FOLDER"),
+    click.option(
+        "--model",
+        metavar="NAME|FOLDER",
+        help="Without it, what the fit set out from, or standard without a fit.",
+    ),
     click.option("--black", metavar="NAME|FOLDER", help="Model of the black pig only."),
     click.option("--pink", metavar="NAME|FOLDER", help="Model of the pink pig only."),
-    click.option("--toss", default="trapdoor", show_default=True, metavar="NAME"),
+    click.option(
+        "--toss",
+        metavar="NAME",
+        help="Without it, what the fit set out from, or trapdoor without a fit.",
+    ),
     click.option("--surface", metavar="NAME", help="What covers the table."),
     click.option(
         "--table",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -23,7 +24,7 @@ from physim.cli.game import (
 )
 from physim.cli.options import SEED, pig_options
 from physim.cli.output import clean_stdout
-from physim.cli.throws import expected, open_throws
+from physim.cli.throws import expected, open_throws, open_window
 from physim.cli.tournament import STRATEGIES
 from physim.errors import GameError
 from physim.seeding import MAX_SEED
@@ -63,6 +64,7 @@ PLAYERS = ("Guest", "score_aware")
     default=None,
     help="Wait before a bot's throw, to look and to call. Without it, in a terminal only.",
 )
+@click.option("--watch", is_flag=True, help="Show each roll in a window, as `physim watch` does.")
 @click.option(
     "--seed", type=SEED, metavar="S", help="Fixes every throw. Without it, one is drawn and told."
 )
@@ -78,6 +80,7 @@ def play(
     save: Path,
     new: bool,
     pause: bool | None,
+    watch: bool,
     **names: Any,
 ) -> None:
     """Play Pass the Pigs in the terminal: every roll is physics.
@@ -89,17 +92,17 @@ def play(
     named = specs_of(players, more_players)
     if named:
         given["players"] = named
-    with clean_stdout() as stdout:
-        from physim.people.saved import check_same, take_up
+    from physim.people.saved import check_same, sole_keeper, take_up
 
+    with clean_stdout() as stdout, sole_keeper(save):
         keys = {*names, "players"}
         saved, before = take_up(save, COMMAND, keys, new=new)
         if saved is None:
             fresh = _begin(save, {**names, "players": named or list(PLAYERS)}, before)
-            _play(fresh, stdout, pause, fresh=True)
+            _play(fresh, stdout, pause, watch, fresh=True)
         else:
             check_same(save, given, saved.options)
-            _play(saved, stdout, pause, fresh=False)
+            _play(saved, stdout, pause, watch, fresh=False)
 
 
 def _begin(path: Path, options: dict[str, Any], before: SavedGame | None) -> SavedGame:
@@ -140,11 +143,13 @@ def _seats(saved: SavedGame) -> list[Seat]:
     raise GameError(f"{saved.path}: its two lists of players differ; begin anew with --new")
 
 
-def _play(saved: SavedGame, stdout: TextIO, pause: bool | None, *, fresh: bool) -> None:
+def _play(
+    saved: SavedGame, stdout: TextIO, pause: bool | None, watch: bool, *, fresh: bool
+) -> None:
     from physim.game.narrate import standings
     from physim.people.advice import Adviser
     from physim.people.console import Terminal, open_console
-    from physim.people.saved import set_aside
+    from physim.people.saved import save_new
     from physim.people.seats import make_bots
     from physim.people.table import Table
 
@@ -160,15 +165,20 @@ def _play(saved: SavedGame, stdout: TextIO, pause: bool | None, *, fresh: bool) 
     distribution = expected(options)
     adviser = Adviser(distribution, rules, lambda: solved(distribution, rules))
     bots = make_bots(_seats(saved), rules, distribution, lambda: adviser.solution)
-    with open_throws(options, game.state.throws) as outcomes:
+    if watch:  # what is seen to rest is then what is counted, to the last bit
+        options = {**options, "settle": "full"}
+    with (
+        open_throws(options, game.state.throws) as outcomes,
+        open_window(options) if watch else nullcontext() as window,
+    ):
         if fresh:
-            set_aside(saved.path)
-            saved.save()
+            save_new(saved)
         console = open_console(stdout)
         for text in _head(saved, distribution.name, fresh=fresh):
             console.say(text)
         wait = isinstance(console, Terminal) if pause is None else pause
-        table = Table(saved, bots, outcomes, adviser, console, pause=wait)
+        show = None if window is None else window.show
+        table = Table(saved, bots, outcomes, adviser, console, pause=wait, show=show)
         kept = f"The game is kept in {saved.path}; {how_to_go_on(COMMAND, saved.path, FILE)}"
         try:
             if not table.play():

@@ -16,6 +16,7 @@ from click.core import ParameterSource
 from physim.arguments import shown_name
 from physim.cli.options import SEED, file_path, setup_options, whole_number
 from physim.errors import ConfigError
+from physim.values import PIG_NAMES
 
 if TYPE_CHECKING:
     from PIL import Image as Pillow
@@ -26,13 +27,17 @@ _STILLS = (".png", ".jpg", ".jpeg", ".webp")
 _FILMS = (".gif", ".mp4", ".glb")
 _SIZE = whole_number(32, 4096)
 _FRAMES_PER_S = {".gif": 20, ".mp4": 30, ".glb": 30}  # a GIF's frames last hundredths of a second
+_VIEWS = ("views", "contacts", "pig")
 _MOST_ROLLS = 48  # of one sheet
 # What each kind of picture takes beside --out.
 _TAKES: dict[str, tuple[str, ...]] = {
     "sheet": (),
     "outcomes": (),
     "rests": ("model",),
-    "run": ("index", "count", "views", "contacts", "fps", "speed", "width", "height"),
+    "run": (
+        *("index", "count", "views", "contacts", "pig", "no_label"),
+        *("fps", "speed", "width", "height"),
+    ),
 }
 
 
@@ -71,6 +76,8 @@ _TAKES: dict[str, tuple[str, ...]] = {
     "--views", type=click.Choice(["1", "4"]), default="1", show_default=True, help="Of a roll."
 )
 @click.option("--contacts", is_flag=True, help="Mark what the poses were read from.")
+@click.option("--pig", type=click.Choice(PIG_NAMES), help="Only this one of a roll.")
+@click.option("--no-label", is_flag=True, help="Leave away what the roll came to.")
 @click.option(
     "--fps", type=whole_number(1, 120), metavar="N", help="Frames a second; GIF 20, MP4 30."
 )
@@ -131,8 +138,10 @@ def _still(given: dict[str, Any], progress: Callable[[int, int], None]) -> Pillo
         replay = theatre.replay(given["index"])
     if given["contacts"]:
         return reading.reading_picture(replay, width, height)
-    draw = rolls.four_views if given["views"] == "4" else rolls.roll_picture
-    return draw(replay, width, height)
+    label = not given["no_label"]
+    if given["views"] == "4":
+        return rolls.four_views(replay, width, height, label)
+    return rolls.roll_picture(replay, width, height, given["pig"], label)
 
 
 def _write_film(
@@ -210,7 +219,7 @@ def _refuse_what_would_be_ignored(suffix: str) -> None:
     sheet = kinds and kinds[0] != "run"
     for name, option in given.items():
         film = name in ("fps", "speed")
-        still = name in ("count", "views", "contacts")
+        still = name in ("count", "views", "contacts", "pig", "no_label")
         size = name in ("width", "height")
         if (
             (film and suffix not in _FILMS)
@@ -218,10 +227,11 @@ def _refuse_what_would_be_ignored(suffix: str) -> None:
             or ((size or name == "fps") and suffix == ".glb")
         ):
             raise click.UsageError(f"{option} does not go with a {suffix} file", context)
-        if "count" in given and name in ("views", "contacts", "width", "height"):
+        if "count" in given and name in (*_VIEWS, "no_label", "width", "height"):
             raise click.UsageError(f"{option} does not go with -n; leave out one of them", context)
-    if "views" in given and "contacts" in given:
-        raise click.UsageError("--views does not go with --contacts; leave out one", context)
+    ways = [given[name] for name in (*_VIEWS, "no_label") if name in given]
+    if len(ways) > 1 and ("contacts" in given or {"views", "pig"} <= set(given)):
+        raise click.UsageError(f"{ways[0]} does not go with {ways[1]}; leave out one", context)
     if sheet and suffix in _FILMS:
         raise click.UsageError(f"--{kinds[0]} makes a picture, not a {suffix} file", context)
 

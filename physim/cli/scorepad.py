@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -72,35 +72,40 @@ def scorepad(
     named = specs_of(players, more_players)
     if named:
         given["players"] = named
-    with clean_stdout() as stdout:
-        from physim.people.console import open_console
-        from physim.people.pad import Pad
-        from physim.people.saved import check_same, set_aside, take_up
+    from physim.people.saved import check_same, save_new, sole_keeper, take_up
 
-        if sheet is not None:
-            rules = rules_of(names["rules"], names["target"], names["changes"])
-            _write_sheet(sheet, named, rules, rounds)
-            stdout.write(f"{sheet}\n")
-            return
-        keys = {*names, "players"}
-        saved, before = take_up(save, COMMAND, keys, new=new)
+    if sheet is not None:
+        _write_sheet(
+            sheet, named, rules_of(names["rules"], names["target"], names["changes"]), rounds
+        )
+        return
+    with clean_stdout() as stdout, sole_keeper(save):
+        saved, before = take_up(save, COMMAND, {*names, "players"}, new=new)
         if saved is None:
             saved = _begin(save, named, names, before)
-            set_aside(save)
-            saved.save()
+            save_new(saved)
         else:
             check_same(save, given, saved.options)
-        console = open_console(stdout)
-        rule_set = saved.game.start.rules
-        console.say(f"To {rule_set.target}, rules {rule_set.name}; saved in {save} after every "
-                    "entry. `help` lists them.")  # fmt: skip
-        kept = f"The score is kept in {save}; {how_to_go_on(COMMAND, save, FILE)}"
-        try:
-            with suppress(EOFError):
-                Pad(saved, console).keep()
-        except KeyboardInterrupt as stop:
-            raise type(stop)(f"interrupted. {kept}") from None
-        console.say(kept)
+        _keep(saved, stdout)
+
+
+def _keep(saved: SavedGame, stdout: TextIO) -> None:
+    from physim.people.console import open_console
+    from physim.people.pad import Pad
+
+    path, rules = saved.path, saved.game.start.rules
+    console = open_console(stdout)
+    console.say(
+        f"To {rules.target}, rules {rules.name}; saved in {path} after every entry. `help` lists "
+        "them."
+    )
+    kept = f"The score is kept in {path}; {how_to_go_on(COMMAND, path, FILE)}"
+    try:
+        with suppress(EOFError):
+            Pad(saved, console).keep()
+    except KeyboardInterrupt as stop:
+        raise type(stop)(f"interrupted. {kept}") from None
+    console.say(kept)
 
 
 def _begin(
@@ -128,4 +133,6 @@ def _write_sheet(path: Path, players: list[str], rules: RuleSet, rounds: int) ->
     from physim.people.sheet import check_sheet, write_sheet
 
     check_sheet(path)
-    write_sheet(path, rules, players, rounds)
+    with clean_stdout() as stdout:
+        write_sheet(path, rules, players, rounds)
+        stdout.write(f"{path}\n")

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from physim.cli.fitted import fitted_values, kept_rolls, real_joints, write_json
+from physim.cli.fitted import fitted_values, kept_rolls, real_joints, with_origin, write_json
 from physim.cli.options import SEED, fit_options, json_option, whole_number
 from physim.cli.output import clean_stdout, print_json
 from physim.cli.streams import say
@@ -81,6 +81,7 @@ def sensitivity(
 
         if not no_plot:
             need_plots()
+        names = with_origin(names, fit)
         real = real_joints(table, half)
         base, fitted = Setup.named(**names), fitted_values(fit)
         check_heights(base.toss, real)

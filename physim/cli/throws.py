@@ -16,6 +16,7 @@ from physim.errors import ConfigError
 if TYPE_CHECKING:
     from physim.game.distribution import Distribution
     from physim.game.outcomes import Outcomes
+    from physim.view.game_window import GameWindow
 
 SETUP = ("model", "black", "pink", "toss", "height_mm", "surface", "time_step_s", "settle")
 MAX_SCRIPT_BYTES = 1_000_000
@@ -95,8 +96,7 @@ def open_throws(options: Mapping[str, Any], thrown: int) -> Iterator[Outcomes]:
             from physim.batch import preload  # noqa: F401
             from physim.batch.plan import BatchPlan
 
-            plan = BatchPlan(n=1, seed=seed, **{name: options[name] for name in SETUP})
-            opened = plan.open()
+            opened = BatchPlan(n=1, **_plan(options)).open()
         with opened as simulator:
             yield Rolled(simulator.roll(seed, index) for index in count(thrown))
     else:
@@ -104,3 +104,24 @@ def open_throws(options: Mapping[str, Any], thrown: int) -> Iterator[Outcomes]:
         for _ in islice(count(), thrown):
             drawn.next_throw()
         yield drawn
+
+
+def open_window(options: Mapping[str, Any]) -> GameWindow:
+    """The window that shows the rolls of `open_throws`; they come out as they are counted there.
+
+    Raises:
+        ConfigError: throws that are no physics.
+    """
+    from physim.view.game_window import GameWindow
+
+    if options["source"] != PHYSICS:
+        raise ConfigError(
+            f"--watch shows rolls of physics, not the throws of {shown_name(options['source'])}; "
+            "leave one of --watch and --source out"
+        )
+    return GameWindow(_plan(options))
+
+
+def _plan(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What `BatchPlan` takes."""
+    return {name: options[name] for name in ("seed", *SETUP)}

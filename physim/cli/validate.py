@@ -8,7 +8,14 @@ from typing import Any
 
 import click
 
-from physim.cli.fitted import fitted_values, kept_rolls, real_joints, write_json
+from physim.cli.fitted import (
+    check_seed,
+    fitted_values,
+    kept_rolls,
+    real_joints,
+    with_origin,
+    write_json,
+)
 from physim.cli.options import fit_options, json_option, whole_number
 from physim.cli.output import clean_stdout, print_json
 from physim.cli.streams import say
@@ -84,6 +91,8 @@ def validate(
 
         if not no_plot:
             need_plots()
+        check_seed(fit, seed, SEEDS)
+        names = with_origin(names, fit)
         real = real_joints(table, half)
         fitted = setup(Setup.named(**names), fitted_values(fit))
         request = Request(fitted, seed, rolls, fewer_rolls)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from physim.arguments import shown
 from physim.errors import GameError
 from physim.game.events import Banked, Called, Corrected, Event, Points, Removed, Thrown
 from physim.game.players import Start
@@ -9,7 +10,6 @@ from physim.game.state import State
 from physim.names import Outcome
 from physim.rules.hog_call import read_prediction
 from physim.rules.ruleset import MAX_TARGET, Predicts
-from physim.rules.score import SCORING_POSES
 from physim.rules.throws import Throw, labelled_throws, throw_of
 
 
@@ -59,12 +59,10 @@ def may_call(state: State, seat: int) -> bool:
 
 def is_possible(throw: Throw) -> bool:
     """Whether the throw's name, points and poses can go together."""
+    if throw.poses is not None and throw.outcome not in _WHATEVER_THE_POSES:
+        return throw == throw_of(*throw.poses)
     if throw.outcome is Outcome.MIXED_COMBO:
-        if throw.poses is None:
-            return throw.points in _MIXED_POINTS
-        one, two = throw.poses
-        mixed = one is not two and one in SCORING_POSES and two in SCORING_POSES
-        return mixed and throw == throw_of(one, two)
+        return throw.points in _MIXED_POINTS
     return _FIXED[throw.outcome.value].points == throw.points
 
 
@@ -91,7 +89,10 @@ def _check_call(start: Start, state: State, event: Called) -> None:
 
 def _check_throw(state: State, throw: Throw) -> None:
     if not is_possible(throw):
-        raise GameError(f"{throw.outcome.value} cannot be worth {throw.points}; enter both poses")
+        poses = "" if throw.poses is None else f" by {', '.join(throw.poses)}"
+        raise GameError(
+            f"{throw.outcome.value}{poses} cannot be worth {shown(throw.points)}; enter both poses"
+        )
     if (
         state.call is not None
         and throw.label == Outcome.MIXED_COMBO.value
@@ -116,5 +117,11 @@ def _name(start: Start, player: str) -> str:
     return start.players[start.seat(player)].name
 
 
+_WHATEVER_THE_POSES = (
+    Outcome.OINKER,
+    Outcome.PIGGYBACK,
+    Outcome.OFF_TABLE,
+    Outcome.UNSETTLED,
+)
 _FIXED = labelled_throws()
 _MIXED_POINTS = {throw.points for throw in _FIXED.values() if throw.outcome is Outcome.MIXED_COMBO}

@@ -11,7 +11,7 @@ from physim.game.state import State
 from physim.play.solver import Solution, Sweep, check_solvable
 from physim.play.strategies import turn_is_done
 from physim.play.turns import break_even
-from physim.rules.ruleset import RuleSet
+from physim.rules.ruleset import End, RuleSet
 
 SOON = 100  # a target up to which a game is solved in about a second
 
@@ -53,6 +53,9 @@ class Adviser:
             return ["A Hog Call waits: throw."]
         if state.rolls and state.total >= state.rules.target and turn_is_done(state):
             return ["Bank: no further point could help."]
+        ahead = _out_of_reach(state)
+        if ahead is not None:
+            return [f"Throw: the round is the last, and {state.total} are no more than {ahead}."]
         if state.seats == 2 and self._solvable():
             return self._best(state)
         return [self._even(state)]
@@ -118,3 +121,13 @@ class Adviser:
                 reached = own + total == target or not self._rules.overshot(own + total)
                 throw += probability * (1.0 if reached else nothing)
         return throw / (1.0 - stays), 1.0 - float(values[other, own + turn])
+
+
+def _out_of_reach(state: State) -> int | None:
+    """The score that wins in this round already, if banking now would not pass it."""
+    rules = state.rules
+    if rules.end is End.AT_ONCE:
+        return None
+    others = [state.scores[seat] for seat in state.playing if seat != state.current]
+    best = max((score for score in others if rules.reached(score)), default=None)
+    return best if best is not None and state.total <= best else None

@@ -55,11 +55,14 @@ class Lines:
         if self._typed:  # what comes through a pipe was written without seeing the question
             self._stdout.write(prompt)
             self._stdout.flush()
-        line = self._stdin.readline()
-        if not line:
-            if self._typed:
+        try:
+            line = self._stdin.readline()
+            if not line:
+                raise EOFError
+        except (EOFError, KeyboardInterrupt):
+            if self._typed:  # what comes next begins a line
                 self.say()
-            raise EOFError
+            raise
         line = line.rstrip("\r\n")
         if not self._typed:
             self.say(f"> {line}")
@@ -87,9 +90,9 @@ class Terminal:
     def ask(self, prompt: str, status: str = "", words: Sequence[str] = ()) -> str:
         from prompt_toolkit.completion import WordCompleter
 
-        return self._session.prompt(
-            prompt, completer=WordCompleter(list(words), WORD=True), bottom_toolbar=status or None
-        )
+        completer = WordCompleter(list(words), WORD=True)
+        toolbar = _FIT.fill(status) or None
+        return self._session.prompt(prompt, completer=completer, bottom_toolbar=toolbar)
 
 
 def open_console(stdout: TextIO) -> Console:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Collection, Mapping, Sequence
+import fcntl
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +21,8 @@ from physim.game.record import from_json, read, save
 from physim.rules.ruleset import FirstPlayer, RuleSet
 
 _KEY, _OPTIONS = "kept_by", "begun_with"
-_OTHERWISE = "name another file with --save FILE, or begin anew with --new"
+_OTHER_FILE = "name another file with --save FILE"
+_OTHERWISE = f"{_OTHER_FILE}, or begin anew with --new"
 
 
 @dataclass(frozen=True)
@@ -47,11 +51,54 @@ class SavedGame:
             save(self.game, self.path, {_KEY: self.command, _OPTIONS: dict(self.options)})
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            remedy = "free some space" if full else "name another file with --save FILE"
+            remedy = "free some space" if full else _OTHER_FILE
             raise GameError(
                 f"{self.path}: the game cannot be saved there ({error.strerror}); {remedy}. What "
                 "was saved before is untouched"
             ) from error
+
+
+@contextmanager
+def sole_keeper(path: Path) -> Iterator[None]:
+    """Keeps other processes out of a game's file meanwhile, by a lock file beside it.
+
+    Raises:
+        GameError: another one has it open, or no game can be saved there.
+    """
+    try:
+        if path.is_dir():
+            raise GameError(f"{path}: is a folder; {_OTHER_FILE}")
+        lock = path.with_name(f".{path.name}.lock")
+        held = _locked(lock)
+    except BlockingIOError:
+        raise GameError(
+            f"{path}: another process has this game open; go on there, or {_OTHER_FILE}"
+        ) from None
+    except OSError as error:
+        raise GameError(
+            f"{path}: a game cannot be saved there ({error.strerror}); {_OTHER_FILE}"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)  # while it is held: whoever waits for it looks again
+        os.close(held)
+
+
+def _locked(lock: Path) -> int:
+    """The lock file, open and locked."""
+    while True:
+        held = os.open(lock, os.O_CREAT | os.O_RDWR, 0o666)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(held), lock.stat()):
+                return held
+        except FileNotFoundError:  # removed by who held it, just now
+            pass
+        except OSError:
+            os.close(held)
+            raise
+        os.close(held)
 
 
 def load(path: Path, command: str, names: Collection[str]) -> SavedGame | None:
@@ -65,13 +112,8 @@ def load(path: Path, command: str, names: Collection[str]) -> SavedGame | None:
     Raises:
         GameError: something else, or another command's game.
     """
-    try:
-        if path.is_dir():
-            raise GameError(f"{path}: is a folder; name a file with --save FILE")
-        if not path.exists():
-            return None
-    except OSError as error:
-        raise GameError(f"{path}: cannot be read ({error.strerror}); {_OTHERWISE}") from error
+    if not path.exists():
+        return None
     try:
         data = read(path)
         game = from_json(data, str(path))
@@ -112,21 +154,26 @@ def check_same(path: Path, given: Mapping[str, Any], kept: Mapping[str, Any]) ->
             )
 
 
-def set_aside(path: Path) -> None:
-    """Makes room for a new game: what was there becomes `NAME.old`.
+def save_new(saved: SavedGame) -> None:
+    """Writes a new game; what was in its file becomes `NAME.old`.
 
     Raises:
-        GameError: it cannot be renamed.
+        GameError: it cannot be written; then the file is as it was.
     """
+    path = saved.path
+    old = path.with_name(f"{path.name}.old")
     try:
-        if path.is_dir():
-            raise GameError(f"{path}: is a folder; name a file with --save FILE")
-        if path.exists():
-            path.replace(path.with_name(f"{path.name}.old"))
+        there = path.exists()
+        if there:
+            path.replace(old)
     except OSError as error:
-        raise GameError(
-            f"{path}: cannot be put aside ({error.strerror}); name another file with --save FILE"
-        ) from error
+        raise GameError(f"{path}: cannot be put aside ({error.strerror}); {_OTHER_FILE}") from error
+    try:
+        saved.save()
+    except GameError:
+        if there:
+            old.replace(path)
+        raise
 
 
 def begin(

@@ -10,7 +10,7 @@ from typing import Any
 from physim.arguments import shown
 from physim.errors import ConfigError
 from physim.names import Outcome
-from physim.rules.ruleset import Effect, Pays, RuleSet
+from physim.rules.ruleset import Effect, End, Pays, RuleSet
 from physim.rules.score import SCORING_POSES, score_table
 from physim.wholefile import write_whole
 
@@ -19,6 +19,10 @@ _BLANK = 6  # columns where nobody is named
 _UPRIGHT = 6  # columns that fit an upright page
 _FONT = "Helvetica"  # of every reader; it has the letters of Latin-1
 _MARGIN_MM, _NUMBER_MM, _HEAD_MM = 12.0, 10.0, 9.0
+_LOWEST_LINE_MM = 6.0  # that can be written in
+_TURN_SHARE = 0.4  # of a column: a turn's points are shorter than the score
+_LIGHT = 190  # of 255
+_HOW = "On each line: the turn's points to the left, the score with them to the right."
 
 
 def check_sheet(path: Path) -> None:
@@ -39,7 +43,9 @@ def check_sheet(path: Path) -> None:
 
 
 def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -> None:
-    """One A4 page: the points, the rules, and a column a player with a line a round.
+    """A4: the points, the rules, and a column a player with a line a round.
+
+    One page, and more where the lines would be too low to write in.
 
     Args:
         path: of the PDF.
@@ -48,7 +54,7 @@ def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -
         rounds: lines to write in.
 
     Raises:
-        ConfigError: too many players, or a name that the font cannot write.
+        ConfigError: too many players, a name that the font cannot write, or a full disk.
     """
     from fpdf import FPDF
 
@@ -72,11 +78,19 @@ def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -
     pdf.set_font(_FONT, "B", 16)
     pdf.cell(0, 8, f"Pass the Pigs: to {rules.target}", new_x="LMARGIN", new_y="NEXT")
     pdf.set_font(_FONT, size=8)
-    for line in (*point_lines(), *rule_lines(rules)):
-        pdf.multi_cell(0, 3.8, line, align="L", new_x="LMARGIN", new_y="NEXT")
+    for line in (*point_lines(), *rule_lines(rules), _HOW):
+        subject, _, text = line.partition(": ")
+        pdf.multi_cell(
+            0, 4, f"**{subject}:** {text}", align="L", markdown=True, new_x="LMARGIN", new_y="NEXT"
+        )
     pdf.ln(2)
     _grid(pdf, columns, rounds)
-    write_whole(path, bytes(pdf.output()))
+    try:
+        write_whole(path, bytes(pdf.output()))
+    except OSError as error:
+        raise ConfigError(
+            f"--sheet {path}: cannot be written ({error.strerror}); name a file elsewhere"
+        ) from error
 
 
 def point_lines() -> list[str]:
@@ -88,10 +102,10 @@ def point_lines() -> list[str]:
         for pose in SCORING_POSES
     ]
     return [
-        f"One pig so, the other on a side: {', '.join(single)}. Both: {', '.join(double)}. Two "
-        "different ones: the sum.",
-        f"Both on the same side: sider {table.by_outcome[Outcome.SIDER]}. On opposite sides (one "
-        "dot up, one down): pig out.",
+        f"One pig so, the other on a side: {', '.join(single)}. Two different ones: the sum.",
+        f"Both so: {', '.join(double)}.",
+        f"Both on a side: the same one, sider {table.by_outcome[Outcome.SIDER]}; opposite ones "
+        "(one dot up, one down), pig out.",
     ]
 
 
@@ -105,17 +119,18 @@ def rule_lines(rules: RuleSet) -> list[str]:
         Effect.ROLLS_AGAIN: "throw again",
     }
     told = [
-        f"{what}: {costs[rules.effect(outcome)]}."
+        f"{what}, {costs[rules.effect(outcome)]}"
         for what, outcome in (
-            ("Pig out", Outcome.PIG_OUT),
-            ("Oinker (the pigs touch)", Outcome.OINKER),
-            ("Piggyback (one on the other)", Outcome.PIGGYBACK),
-            ("A pig off the table", Outcome.OFF_TABLE),
+            ("pig out", Outcome.PIG_OUT),
+            ("oinker (the pigs touch)", Outcome.OINKER),
+            ("piggyback (one on the other)", Outcome.PIGGYBACK),
+            ("a pig off the table", Outcome.OFF_TABLE),
         )
     ]
-    reach = _words(rules.reach.value)
     lines = [
-        f"{' '.join(told)} To win: {reach} {rules.target}; the game ends {_words(rules.end.value)}."
+        f"To win: {_words(rules.reach.value)} {rules.target}; the game ends at "
+        f"{'once' if rules.end is End.AT_ONCE else 'the end of the round'}.",
+        f"No points: {'; '.join(told)}.",
     ]
     if rules.hog_call:
         gain = "its points" if rules.hog_call_pays is Pays.SINGLE_DOUBLE else "double its points"
@@ -128,28 +143,52 @@ def rule_lines(rules: RuleSet) -> list[str]:
 
 
 def _grid(pdf: Any, columns: Sequence[str], rounds: int) -> None:
-    """A column a player, its head, and a line a round with its number."""
-    left, top = _MARGIN_MM, pdf.get_y()
+    """A column a player, and a line a round with its number; on as many pages as it takes."""
+    top = pdf.get_y()
+    height = max(_LOWEST_LINE_MM, (pdf.h - _MARGIN_MM - top - _HEAD_MM) / rounds)
+    number = 0
+    while number < rounds:
+        if number:
+            pdf.add_page()
+            top = pdf.get_y()
+        room = int((pdf.h - _MARGIN_MM - top - _HEAD_MM) / height + 1e-6)
+        numbers = range(number, min(number + room, rounds))
+        _page(pdf, columns, numbers, top, height)
+        number = numbers.stop
+
+
+def _page(
+    pdf: Any, columns: Sequence[str], numbers: range, top_mm: float, height_mm: float
+) -> None:
+    """Heads and lines; a turn's points go to the left of the light line, the score to the right."""
     width = (pdf.w - 2 * _MARGIN_MM - _NUMBER_MM) / len(columns)
-    height = (pdf.h - _MARGIN_MM - top - _HEAD_MM) / rounds
-    pdf.set_font(_FONT, "B", 10)
-    pdf.set_xy(left, top)
+    bottom = top_mm + _HEAD_MM + len(numbers) * height_mm
+    pdf.set_draw_color(_LIGHT)
+    for column in range(len(columns)):
+        middle = _MARGIN_MM + _NUMBER_MM + (column + _TURN_SHARE) * width
+        pdf.line(middle, top_mm + _HEAD_MM, middle, bottom)
+    pdf.set_draw_color(0)
+    pdf.set_xy(_MARGIN_MM, top_mm)
     pdf.cell(_NUMBER_MM, _HEAD_MM, "", border=1)
     for name in columns:
         pdf.cell(width, _HEAD_MM, _fitting(pdf, name, width - 2), border=1, align="C")
-    pdf.set_font(_FONT, size=min(8.0, 2.4 * height))
-    for number in range(rounds):
-        pdf.set_xy(left, top + _HEAD_MM + number * height)
-        pdf.cell(_NUMBER_MM, height, str(number + 1), border=1, align="C")
+    pdf.set_font(_FONT, size=8)
+    for line, number in enumerate(numbers):
+        pdf.set_xy(_MARGIN_MM, top_mm + _HEAD_MM + line * height_mm)
+        pdf.cell(_NUMBER_MM, height_mm, str(number + 1), border=1, align="C")
         for _ in columns:
-            pdf.cell(width, height, "", border=1)
+            pdf.cell(width, height_mm, "", border=1)
 
 
 def _fitting(pdf: Any, name: str, width_mm: float) -> str:
-    """The name, cut to that width."""
-    while name and pdf.get_string_width(name) > width_mm:
+    """The name, in letters so small that it has room, or cut short."""
+    for size in (10, 9, 8, 7):
+        pdf.set_font(_FONT, "B", size)
+        if pdf.get_string_width(name) <= width_mm:
+            return name
+    while pdf.get_string_width(name + "...") > width_mm:
         name = name[:-1]
-    return name
+    return name + "..."
 
 
 def _is_latin(text: str) -> bool:

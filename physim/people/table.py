@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from physim.arguments import shown
 from physim.errors import PhysimError
@@ -10,6 +10,7 @@ from physim.game.commands import read_move
 from physim.game.events import Banked, Called, Event, Removed, Thrown
 from physim.game.narrate import standings, tell
 from physim.game.outcomes import Outcomes
+from physim.game.state import State
 from physim.people.advice import Adviser
 from physim.people.console import Console
 from physim.people.pictures import picture
@@ -50,6 +51,7 @@ class Table:
         console: Console,
         *,
         pause: bool,
+        show: Callable[[int, str], bool] | None = None,
     ) -> None:
         """Sits down.
 
@@ -60,10 +62,13 @@ class Table:
             adviser: for the risk and on request.
             console: of all people.
             pause: waits before a bot's throw, so that people can look and call.
+            show: shows the throw of that number, from 0, under a title; returns once people have
+                seen it. False if it can show no more.
         """
         self._saved, self._game = saved, saved.game
         self._bots, self._outcomes, self._adviser = bots, outcomes, adviser
         self._console, self._pause = console, pause and None in bots
+        self._show = show
         self._told = -1  # moves that had been made when the state was last shown
 
     def play(self) -> bool:
@@ -169,6 +174,7 @@ class Table:
             raise _Refused(str(error)) from error
         self._saved.save()
         if isinstance(event, Thrown):
+            self._let_see(before)
             for line in picture(event.throw):
                 self._console.say(line)
         for line in tell(game.start, before, event, game.state):
@@ -176,6 +182,18 @@ class Table:
         if isinstance(event, Removed) or game.state.turns != before.turns:
             self._console.say(standings(game.start, game.state))
             self._console.say()
+
+    def _let_see(self, before: State) -> None:
+        """Shows the throw that was made there, before it is told."""
+        if self._show is None:
+            return
+        title = (
+            f"{self._game.players[before.current].name}: {before.scores[before.current]} + "
+            f"{before.turn_total} this turn"
+        )
+        if not self._show(before.throws, title):
+            self._show = None
+            self._console.say("The window is closed; the game goes on without it.")
 
 
 class _Refused(Exception):

@@ -181,6 +181,7 @@ def _pig_model(
         rolling_friction=settings.rolling_friction,
         spinning_friction=settings.spinning_friction,
         dot_side=settings.dot_side,
+        contact_stiffness_n_m=settings.contact_stiffness_n_m,
     )
 
 

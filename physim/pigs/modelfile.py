@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ import numpy as np
 from physim import yamlfile
 from physim.arguments import shown
 from physim.errors import ConfigError, ModelError
-from physim.pigs.shape import PigShape, shape_from_mapping
+from physim.pigs.shape import PigShape, shape_from_mapping, shape_range
+from physim.resources import data_folder
 from physim.values import BODY_PARTS, FloatArray
 
 FILE_NAME = "model.yaml"
@@ -31,11 +32,14 @@ _KEYS = (
     "restitution",
     "rolling_friction",
     "spinning_friction",
+    "contact_stiffness_n_m",
     "dot_side",
     "assumption",
     "sources",
     "license",
     "shape",
+    "shape_of",
+    "shape_scale",
     "shape_fingerprint",
     "landmarks",
     "landmarks_fingerprint",
@@ -54,9 +58,11 @@ class ModelFile:
         axes: (3, 3) turns mesh axes into the pig frame; its rows are forward, left and up.
         mass_kg: [kg].
         offset_m: (3,) shift of the centre of mass from the mesh's centroid, mesh axes [m].
-        lateral_friction, restitution, rolling_friction, spinning_friction: see `PigModel`.
+        lateral_friction, restitution, rolling_friction, spinning_friction,
+            contact_stiffness_n_m: see `PigModel`.
         dot_side: "right" or "left".
-        shape: parameters of a sculpted pig, or None for a mesh from elsewhere.
+        shape: parameters of a sculpted pig, its own or those of the model that `shape_of` names
+            times `shape_scale`; None for a mesh from elsewhere.
         fingerprint: of the parameters that the mesh files were built from.
         landmarks: of an added mesh, (6,) box of each body part: x from and to, y, z, mesh axes
             [mm]; None for other models.
@@ -74,6 +80,7 @@ class ModelFile:
     restitution: float
     rolling_friction: float
     spinning_friction: float
+    contact_stiffness_n_m: float
     dot_side: str
     shape: PigShape | None
     fingerprint: str
@@ -98,9 +105,6 @@ def read_model_file(folder: Path) -> ModelFile:
     data = yamlfile.load(path)
     where = str(path)
     yamlfile.check_keys(data, _KEYS, where, _REQUIRED)
-    shape = data.get("shape")
-    if shape is not None and not isinstance(shape, dict):
-        raise ConfigError(f"{where}: `shape` must hold `key: value` lines")
     mesh, parts = (_inside(folder, data, key, where) for key in ("mesh", "parts"))
     if mesh.resolve() == parts.resolve():
         raise ModelError(f"{where}: `mesh` and `parts` are one file; give each a name of its own")
@@ -116,12 +120,49 @@ def read_model_file(folder: Path) -> ModelFile:
         restitution=yamlfile.number(data, "restitution", where, 0.0, 1.0),
         rolling_friction=_optional(data, "rolling_friction", where),
         spinning_friction=_optional(data, "spinning_friction", where),
+        contact_stiffness_n_m=_stiffness(data, where),
         dot_side=_choice(data, "dot_side", where, ("right", "left"), "right"),
-        shape=None if shape is None else shape_from_mapping(shape, f"{where}: shape"),
+        shape=_shape(data, where),
         fingerprint=str(data.get("shape_fingerprint", "")),
         landmarks=_landmarks(data, where),
         landmarks_fingerprint=str(data.get("landmarks_fingerprint", "")),
     )
+
+
+def _shape(data: dict[str, Any], where: str) -> PigShape | None:
+    """The model's own shape, or another one's times a factor."""
+    shape, other = data.get("shape"), data.get("shape_of")
+    if other is None:
+        if "shape_scale" in data:
+            raise ConfigError(f"{where}: `shape_scale` goes with `shape_of`; name a model there")
+        if shape is not None and not isinstance(shape, dict):
+            raise ConfigError(f"{where}: `shape` must hold `key: value` lines")
+        return None if shape is None else shape_from_mapping(shape, f"{where}: shape")
+    if shape is not None:
+        raise ConfigError(f"{where}: give `shape` or `shape_of`, not both")
+    path = data_folder("meshes") / str(other) / FILE_NAME
+    numbers = None
+    if isinstance(other, str) and "/" not in other and path.is_file():
+        numbers = yamlfile.load(path).get("shape")
+    if not isinstance(numbers, dict):
+        raise ConfigError(
+            f"{where}: `shape_of` must name a model that comes with physim and has a `shape`, "
+            f"found {shown(other)}"
+        )
+    base = shape_from_mapping(numbers, f"{path}: shape")
+    scale = base.scale * yamlfile.number(data, "shape_scale", where, 0.01, 100.0)
+    low, high = shape_range("scale")
+    if not low <= scale <= high:
+        raise ConfigError(
+            f"{where}: `shape_scale` makes the scale {scale:g}, not {low:g} to {high:g}"
+        )
+    return replace(base, scale=scale)
+
+
+def _stiffness(data: dict[str, Any], where: str) -> float:
+    if "contact_stiffness_n_m" not in data:
+        return 0.0
+    return yamlfile.number(data, "contact_stiffness_n_m", where, 1.0, 1e9)
 
 
 def _choice(

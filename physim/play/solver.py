@@ -80,7 +80,7 @@ def check_solvable(rules: RuleSet) -> None:
     if rules.end is not End.AT_ONCE:
         raise ConfigError(
             "games that end with the round are not solved, nor played by `optimal`; take rules "
-            "with end=at_once"
+            "with end=at_once, or other players such as score_aware"
         )
     if rules.target > MAX_TARGET:
         raise ConfigError(

@@ -15,7 +15,7 @@ from physim.rules.hog_call import predictions
 from physim.rules.ruleset import End, Predicts, Reach, RuleSet
 
 _BEHIND_PER_POINT = 8  # points behind for which one more point is risked
-_RACE = 29  # points from the target from where a player cannot be given another turn
+_RACE = 29  # points from the target, some six throws: there a player may need no further turn
 
 
 class Strategy(ABC):

@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from physim.poses.contacts import TABLE_GAP_M, table_gaps
+from physim.poses.contacts import TABLE_GAP_M, size_factor, table_gaps
 from physim.rotations import up_in_body
 from physim.values import FEET, PigModel, Pose, PoseReading, RigidState, Triple
 
@@ -44,7 +44,10 @@ def classify(model: PigModel, state: RigidState) -> PoseReading:
         state: where it lies, pig frame to world frame.
     """
     x, y, z = up_in_body(state.quat_xyzw)
-    return classify_gaps((-x, -y, -z), table_gaps(model, state), model.dot_side)
+    gaps, factor = table_gaps(model, state), size_factor(model)
+    if factor != 1.0:  # as on a toy of the size that the limits are for
+        gaps = {label: gap / factor for label, gap in gaps.items()}
+    return classify_gaps((-x, -y, -z), gaps, model.dot_side)
 
 
 def classify_gaps(down: Sequence[float], gaps: Mapping[str, float], dot_side: str) -> PoseReading:

@@ -18,6 +18,18 @@ from physim.values import TABLE, Contact, FloatArray, PigModel, RigidState
 
 TABLE_GAP_M = 0.15e-3  # a part nearer to the table than this is in contact with it
 TOUCH_GAP_M = 0.10e-3  # pigs nearer to each other than this touch
+# The distances above suit toys up to this length; those of longer ones grow with it.
+TOY_LENGTH_M = 0.05
+
+
+def size_factor(model: PigModel) -> float:
+    """What distances that tell one pose from another are multiplied by for this pig."""
+    return max(1.0, model.length_m / TOY_LENGTH_M)
+
+
+def table_gap_m(model: PigModel) -> float:
+    """A part nearer to the table than this is in contact with it [m]."""
+    return TABLE_GAP_M * size_factor(model)
 
 
 def world_parts(model: PigModel, state: RigidState) -> list[FloatArray]:
@@ -43,9 +55,9 @@ def table_gaps(model: PigModel, state: RigidState) -> dict[str, float]:
 
 
 def table_contacts(model: PigModel, state: RigidState) -> tuple[Contact, ...]:
-    """The parts within `TABLE_GAP_M` of the table, each at the middle of its touching corners."""
+    """The parts within `table_gap_m` of the table, each at the middle of its touching corners."""
     above_m = heights_m(model, state)
-    touching = np.flatnonzero(above_m < TABLE_GAP_M)
+    touching = np.flatnonzero(above_m < table_gap_m(model))
     corners = rotate(state.quat_xyzw, model.vertices_m[touching]) + state.position_m
     contacts = []
     # The touching corners of a part stand in one piece.
@@ -64,22 +76,23 @@ def pig_contacts(
     states: tuple[RigidState, RigidState],
     names: tuple[str, str],
 ) -> tuple[tuple[Contact, ...], tuple[Contact, ...]]:
-    """The parts of the two pigs within `TOUCH_GAP_M` of each other.
+    """The parts of the two pigs within `TOUCH_GAP_M` of each other (of long pigs: more).
 
     Returns:
         The contacts as the first pig sees them, and as the second does. A gap of
         0 stands for any overlap.
     """
-    if _spheres_apart(models, states):
+    near_m = TOUCH_GAP_M * max(size_factor(model) for model in models)
+    if _spheres_apart(models, states, near_m):
         return (), ()
     first, second = (world_parts(m, s) for m, s in zip(models, states, strict=True))
     low, high = _boxes(models[0], first)
     other_low, other_high = _boxes(models[1], second)
-    near = (low[:, None] - TOUCH_GAP_M <= other_high) & (high[:, None] + TOUCH_GAP_M >= other_low)
+    near = (low[:, None] - near_m <= other_high) & (high[:, None] + near_m >= other_low)
     of_first, of_second = [], []
     for one, two in np.argwhere(near.all(axis=2)):
-        gap, place = separation(first[one], second[two], TOUCH_GAP_M)
-        if gap < TOUCH_GAP_M:
+        gap, place = separation(first[one], second[two], near_m)
+        if gap < near_m:
             part, other = models[0].parts[one].label, models[1].parts[two].label
             of_first.append(Contact(part, names[1], other, gap, place))
             of_second.append(Contact(other, names[0], part, gap, place))
@@ -99,8 +112,8 @@ def _boxes(model: PigModel, parts: list[FloatArray]) -> tuple[FloatArray, FloatA
 
 
 def _spheres_apart(
-    models: tuple[PigModel, PigModel], states: tuple[RigidState, RigidState]
+    models: tuple[PigModel, PigModel], states: tuple[RigidState, RigidState], near_m: float
 ) -> bool:
     """Whether the two bounding spheres are too far apart for any contact."""
     reach = sum(model.radius_m for model in models)
-    return math.dist(states[0].position_m, states[1].position_m) > reach + TOUCH_GAP_M
+    return math.dist(states[0].position_m, states[1].position_m) > reach + near_m

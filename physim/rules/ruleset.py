@@ -203,6 +203,7 @@ def load_rules(name: str | Path, changes: Mapping[str, object] | None = None) ->
     data = yamlfile.load(path)
     yamlfile.check_keys(data, (*OPTIONS, *_TEXTS), str(path), required=OPTIONS)
     rules = _changed(RuleSet(name=text), data, str(path))
+    yamlfile.check_keys(changes or {}, OPTIONS, "rules")
     return _changed(rules, changes or {}, "rules")
 
 

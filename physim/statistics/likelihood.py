@@ -40,7 +40,7 @@ def log_likelihood_ratio(
 ) -> LikelihoodRatio:
     """Compares two predictions of independent multinomial groups.
 
-    Both are fixed in advance: nothing is fitted to the counts, so neither has an advantage.
+    Both are taken as fixed in advance: where one was fitted to the counts, it has an advantage.
 
     Args:
         counts: (groups, k) what was counted.

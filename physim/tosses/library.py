@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +43,43 @@ def toss(name: str, height_mm: float | None = None) -> TossModel:
         raise ConfigError(
             f"unknown toss `{shown_name(name)}`{hint(name, known)} (valid: {', '.join(known)})"
         )
-    model = from_mapping(known[name], f"{TOSSES_YAML.name}: {name}")
+    model = _entry(known, name)
     return model if height_mm is None else model.at_height(checked_height_m(height_mm))
+
+
+def _entry(known: Mapping[str, Any], name: str) -> TossModel:
+    """A toss of the file, or another one of it for pigs so many times as long."""
+    data, where = known[name], f"{TOSSES_YAML.name}: {name}"
+    if "scaled" not in data:
+        return from_mapping(data, where)
+    check_keys(data, ("scaled", "by"), where, required=("scaled", "by"))
+    factor = number(data, "by", where, 0.01, 100.0)
+    base = known.get(data["scaled"])
+    if base is None or "scaled" in base:
+        raise ConfigError(f"{where}: `scaled` must name a toss that is given by numbers")
+    model = scaled(from_mapping(base, f"{TOSSES_YAML.name}: {data['scaled']}"), factor)
+    for height_m in getattr(model, "heights_m", None) or (getattr(model, "height_m", 1.0),):
+        checked_height_m(1e3 * height_m)
+    return model
+
+
+def scaled(model: TossModel, factor: float) -> TossModel:
+    """The same toss for pigs that are `factor` times as long, under the same gravity.
+
+    Lengths grow by the factor, times and speeds by its square root (Froude's law), so that rigid
+    pigs of the larger size move alike, only slower.
+    """
+    root = math.sqrt(factor)
+    by_unit = {"_m_s": root, "_rad_s": 1.0 / root, "_m": factor}
+    values: dict[str, Any] = {}
+    for name in (field.name for field in fields(_KINDS[_kind_of(model)])):
+        value = getattr(model, name)
+        for unit, by in by_unit.items():
+            if name.endswith(unit):
+                several = isinstance(value, tuple)
+                values[name] = tuple(by * one for one in value) if several else by * value
+    changed: TossModel = replace(model, **values)  # type: ignore[type-var]
+    return changed
 
 
 def checked_height_m(height_mm: float) -> float:
@@ -93,7 +128,7 @@ def from_mapping(data: Mapping[str, Any], where: str) -> TossModel:
 
 def yaml_values(model: TossModel) -> dict[str, Any]:
     """A toss model as the keys of `tosses.yaml`; `from_mapping` gives it back but for rounding."""
-    kind = next(name for name, known in _KINDS.items() if type(model) is known)
+    kind = _kind_of(model)
     values: dict[str, Any] = {"kind": kind}
     for name in (field.name for field in fields(_KINDS[kind])):
         key, factor = _yaml_key(name)
@@ -105,6 +140,10 @@ def yaml_values(model: TossModel) -> dict[str, Any]:
         else:
             values[key] = _written(value / factor)
     return values
+
+
+def _kind_of(model: TossModel) -> str:
+    return next(name for name, known in _KINDS.items() if type(model) is known)
 
 
 def _written(value: float) -> float:

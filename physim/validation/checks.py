@@ -22,7 +22,6 @@ MOST_TV = 0.010  # to the pooled table of single pigs
 MOST_TV_HEIGHT = 0.035  # the real heights themselves lie .026 apart from their pooled table
 MOST_TV_CONVERGENCE = 0.006  # two perfect runs of 100,000 differ by .0059 at 99.9 %
 MOST_UNNAMED = 0.005  # unsettled and ambiguous, of all rolls
-TOUCHING_RANGE = (0.0024, 0.0057)  # 95 % interval of the 23 of 6,000 real rolls, inward
 LEAST_P = 0.05
 _FEW_EXPECTED = 5  # below it p is taken from drawn tables
 
@@ -108,13 +107,15 @@ def pair_checks(simulated: Joint, real: Joint, seed: int) -> list[Check]:
     test = compared(simulated.pairs, real.pairs, f"pairs {seed}", always_drawn=True)
     touching = simulated.touching / simulated.rolls if simulated.rolls else None
     left_out = simulated.rolls - int(simulated.pairs.sum())
+    interval = clopper_pearson(real.touching, real.rolls)
     return [
         tested("pairs.g", test, LEAST_P),
         Check("pairs.tv", distance(simulated.pairs, real.pairs)),
         within(
             "pairs.touching",
             touching,
-            TOUCHING_RANGE,
+            (interval.low, interval.high),
+            note="95 % interval of the real frequency",
             detail={
                 "real": real.touching / real.rolls,
                 "cells": dict(zip(PAIR_CELLS, simulated.pairs.tolist(), strict=True)),

@@ -7,6 +7,7 @@ eigenvalue of 1 means: the table alone knows this combination as well as the pri
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -26,14 +27,17 @@ class Combination:
     Attributes:
         weights: (parameters,) a unit vector, in scales.
         eigenvalue: information about it, the noise's share taken off; may come out below 0.
-        noise: what the noise of the slopes alone gives.
+        noise: what the noise of the slopes alone gave; taken off.
+        error: standard error of the eigenvalue, or more: 2 sqrt(eigenvalue x noise) of slopes that
+            are there, and sqrt(2) noise of the noise itself, as if it were all in one cell.
         verdict: `told`: to better than one scale (eigenvalue above 1); `not told`: the prior
-            knows more; `unresolved`: within its noise of 1, roll more.
+            knows more; `unresolved`: within two errors of 1, roll more.
     """
 
     weights: FloatArray
     eigenvalue: float
     noise: float
+    error: float
     verdict: str
 
 
@@ -95,10 +99,11 @@ def _of_height(slopes: Slopes, pigs: int, rolls: int) -> tuple[FloatArray, Float
 
 def _combination(weights: FloatArray, eigenvalue: float, noise: FloatArray) -> Combination:
     share = float(weights @ noise @ weights)
+    error = math.sqrt(4.0 * max(eigenvalue, 0.0) * share + 2.0 * share**2)
     verdict = UNRESOLVED
-    if eigenvalue - share >= 1.0:
+    if eigenvalue - 2.0 * error >= 1.0:
         verdict = TOLD
-    elif eigenvalue + share < 1.0:
+    elif eigenvalue + 2.0 * error < 1.0:
         verdict = NOT_TOLD
     sign = 1.0 if weights[np.argmax(np.abs(weights))] >= 0 else -1.0
-    return Combination(sign * weights, eigenvalue, share, verdict)
+    return Combination(sign * weights, eigenvalue, share, error, verdict)

@@ -88,8 +88,8 @@ def _lines(found: Sensitivity, known: Information) -> Iterator[str]:
     yield "what the real rolls know, the clearest first (1: as much as the prior)"
     names = [parameter.name for parameter in found.parameters]
     for one in known.combinations:
-        noise = f"± {one.noise:.3g}"
-        yield f"{one.eigenvalue:>10.3g} {noise:10} {one.verdict:11} {_sum(one, names)}"
+        error = f"± {one.error:.3g}"
+        yield f"{one.eigenvalue:>10.3g} {error:10} {one.verdict:11} {_sum(one, names)}"
     yield ""
     yield f"{'parameter':{_WIDTH}}{'standard deviation with the table, in prior ones'}"
     for name, sd in zip(names, known.posterior_sd.tolist(), strict=True):

@@ -56,10 +56,9 @@ class View:
         across = 0.5 * width + seen[:, 0] * focal
         return np.stack([across, 0.5 * height - seen[:, 1] * focal, seen[:, 2]], axis=1)
 
-    def rays(self, width: int, height: int) -> FloatArray:
-        """(height, width, 3) directions in the world of the pixels' middles, 1 along the view."""
+    def slopes(self, width: int, height: int) -> tuple[FloatArray, FloatArray]:
+        """(width,) and (height,) of the pixels' middles: right and up per unit of forward."""
         focal = self.focal(height)
-        x = (np.arange(width) + 0.5 - 0.5 * width) / focal
-        y = (0.5 * height - np.arange(height) - 0.5) / focal
-        right, up, forward = self.axes
-        return np.asarray(forward + x[None, :, None] * right + y[:, None, None] * up)
+        right = (np.arange(width) + 0.5 - 0.5 * width) / focal
+        up = (0.5 * height - np.arange(height) - 0.5) / focal
+        return np.asarray(right), np.asarray(up)

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from PIL import Image as Pillow
-from scipy.ndimage import maximum_filter1d
 
 from physim.values import FloatArray
 from physim.view.camera import View
 from physim.view.caption import captioned
+from physim.view.framing import best_azimuth_deg, fitted
 from physim.view.replay import Replay
-from physim.view.scene import best_azimuth_deg, fitted, picture
+from physim.view.scene import picture
 from physim.view.sheet import near, pigs_picture
 
 HOLD_S = 1.2  # of the film, on the pigs at rest
@@ -85,9 +85,9 @@ class CameraPath:
         # A smooth way may have lost a pig: from farther away it is in sight again.
         for number, seen in enumerate(corners):
             self._way[number, 3] += self._missing(number, seen, aspect)
-        self._way[:, 3] = _calmed(maximum_filter1d(self._way[:, 3:], 2 * half + 1, axis=0), half)[
-            :, 0
-        ]
+        around = np.pad(self._way[:, 3], half, mode="edge")
+        farthest = np.lib.stride_tricks.sliding_window_view(around, 2 * half + 1).max(axis=1)
+        self._way[:, 3] = _calmed(farthest[:, None], half)[:, 0]
 
     def at(self, time_s: float) -> View:
         """From where the pigs are seen at that simulated time."""

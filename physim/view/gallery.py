@@ -17,8 +17,8 @@ from physim.statistics.pairs import NAMED_POSES
 from physim.statistics.tables import load_table, pool_poses
 from physim.values import PIG_NAMES, PINK, Outcome, Pose, Status
 from physim.view.caption import headline, title_of
+from physim.view.pigs import PlacedPig
 from physim.view.replay import RunTheatre, Theatre
-from physim.view.scene import PlacedPig
 from physim.view.sheet import Tile, contact_sheet
 
 _COUNTED = ("index", "status", "outcome", "score", "touching")

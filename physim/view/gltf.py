@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from physim.values import FloatArray
-from physim.view.pigs import linear, pig_look
+from physim.view.pigs import PlacedPig, linear, pig_look
 from physim.view.replay import Replay
-from physim.view.scene import PlacedPig, table_color
+from physim.view.scene import table_color
 
 KEYS_A_S = 240.0  # states a second of simulated time
 _AROUND_M = 0.08  # of table that is shown around the pigs' ways

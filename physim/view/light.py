@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter, map_coordinates
 
-from physim.rotations import matrix
 from physim.values import FloatArray
 
 DIRECTIONS = 128
@@ -26,6 +25,7 @@ BOUNCE = 0.55  # of the table's own light, seen from just above it far from any 
 _TABLE_RAYS = 40  # directions of the sky in the table's shading
 _LAMP_RAYS = 16
 _TEXELS = 176  # of the shadow's picture, each way
+_BLUR_TEXELS = 1.3
 
 
 def sphere(number: int) -> FloatArray:
@@ -45,24 +45,27 @@ def seen_sky(vertices: FloatArray, normals: FloatArray, spacing: float) -> NDArr
         normals: (n, 3) unit normals.
         spacing: typical distance of neighbouring vertices [m]; what is nearer hides nothing.
     """
-    cosines = np.maximum(normals @ sphere(DIRECTIONS).T, 0.0)
-    for number, direction in enumerate(sphere(DIRECTIONS)):
-        across = np.cross(direction, [0.0, 0.0, 1.0] if abs(direction[2]) < 0.9 else [1.0, 0, 0])
-        across /= math.sqrt(float(across @ across))
-        flat = np.stack([vertices @ across, vertices @ np.cross(direction, across)], axis=1)
-        cells = np.floor((flat - flat.min(axis=0)) / (1.5 * spacing)).astype(np.int64)
-        size = cells.max(axis=0) + 1
-        index = cells[:, 0] * size[1] + cells[:, 1]
-        depth = vertices @ direction
-        front = np.full(int(size.prod()), -np.inf)
+    directions = sphere(DIRECTIONS)
+    steep = np.abs(directions[:, 2:]) >= 0.9
+    across = np.cross(directions, np.where(steep, [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]))
+    across /= np.sqrt((across**2).sum(axis=1, keepdims=True))
+    seen = np.maximum(directions @ normals.T, 0.0, dtype=np.float32)
+    cell = vertices.T.astype(np.float32) / np.float32(1.5 * spacing)
+    frames = zip(directions, across, np.cross(directions, across), strict=True)
+    for number, frame in enumerate(frames):
+        depth, x, y = (axis.astype(np.float32) @ cell for axis in frame)
+        row = (x - x.min()).astype(np.int32)
+        column = (y - y.min()).astype(np.int32)
+        index = row * (column.max() + 1) + column
+        front = np.full(int(index.max()) + 1, -np.inf, dtype=np.float32)
         np.maximum.at(front, index, depth)
-        cosines[:, number] *= depth > front[index] - 4.0 * spacing
-    return cosines.astype(np.float32)
+        seen[number] *= depth > front[index] - 4.0 / 1.5
+    return np.ascontiguousarray(seen.T)
 
 
 def lit(
     sky: NDArray[np.float32],
-    quat_xyzw: FloatArray,
+    turn: FloatArray,
     heights_m: FloatArray,
     size_m: float,
     table_color: FloatArray,
@@ -71,12 +74,12 @@ def lit(
 
     Args:
         sky: of its model (`seen_sky`).
-        quat_xyzw: pig frame to world.
+        turn: (3, 3) pig frame to world.
         heights_m: (n,) of the vertices above the table [m].
         size_m: of the pig; nearer to the table than a part of it, the table is dark.
         table_color: (3,) linear RGB.
     """
-    world = sphere(DIRECTIONS) @ matrix(quat_xyzw).T
+    world = sphere(DIRECTIONS) @ turn.T
     up = world[:, 2]
     above = np.clip(0.5 + 4.0 * up, 0.0, 1.0)[:, None]
     light = above * (SKY_RIM + np.clip(up, 0.0, 1.0)[:, None] * (SKY_TOP - SKY_RIM))
@@ -84,37 +87,31 @@ def lit(
     lobe = np.exp(LAMP_SHARPNESS * (world @ LAMP - 1.0))
     light += (lobe / lobe.sum())[:, None] * LAMP_LIGHT
     below = (1.0 - above) * BOUNCE * table_color * (4.0 / DIRECTIONS) * 2.0
+    both = sky @ np.concatenate([light, below], axis=1).astype(np.float32)
     open_share = np.clip(heights_m / (0.4 * size_m), 0.0, 1.0)[:, None]
-    return np.asarray(
-        sky @ light.astype(np.float32) + open_share * (sky @ below.astype(np.float32))
-    )
+    return np.asarray(both[:, :3] + open_share * both[:, 3:])
 
 
 @dataclass(frozen=True)
 class Shade:
-    """How much of the light the pigs take from the table, as two pictures of a square of it.
+    """What light the pigs leave to the table, as a picture of a square of it.
 
     Attributes:
         corner_m: (2,) of the square [m].
         texel_m: [m].
-        lamp, sky: (texels, texels) share of the light that is left, by x and y.
+        light: (texels, texels, 3) light that falls there, linear RGB, by x and y.
     """
 
     corner_m: FloatArray
     texel_m: float
-    lamp: FloatArray
-    sky: FloatArray
-
-    @property
-    def side_m(self) -> float:
-        return self.texel_m * len(self.lamp)
+    light: FloatArray
 
     @classmethod
     def of(cls, points_m: FloatArray, spacing_m: float) -> Shade:
         """The shade of pigs, given as points all over their surfaces, (n, 3) in the world [m]."""
         above = points_m[points_m[:, 2] > -1e-3]
         if len(above) == 0:
-            return cls(np.zeros(2), 1.0, np.ones((2, 2)), np.ones((2, 2)))
+            return cls(np.zeros(2), 1.0, np.broadcast_to(OPEN_LIGHT, (2, 2, 3)))
         high = np.maximum(above[:, 2], 0.0)
         dropped = np.concatenate(
             [above[:, :2], above[:, :2] - high[:, None] * (LAMP / LAMP[2])[:2]]
@@ -125,23 +122,12 @@ class Shade:
         texel = max(side / _TEXELS, 0.9 * spacing_m)
         texels = math.ceil(side / texel)
         corner = 0.5 * (low + top) - 0.5 * side
-        lamp = _shadow(above, high, _lamp_rays(), corner, texel, texels)
-        sky = _shadow(above, high, _sky_rays(), corner, texel, texels)
-        return cls(corner, texel, 1.0 - lamp, 1.0 - sky)
-
-    def holds(self, places_m: FloatArray) -> NDArray[np.bool_]:
-        """(n,) whether places (n, 2) are in the square; elsewhere there is no shade."""
-        half = 0.5 * self.side_m
-        return within(places_m - (self.corner_m + half), np.array([half, half]))
-
-    def at(self, places_m: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(n,) shares of lamp and sky that reach places (n, 2) of the table."""
-        where = ((places_m - self.corner_m) / self.texel_m - 0.5).T
-        lamp, sky = (
-            map_coordinates(share, where, order=1, mode="constant", cval=1.0, prefilter=False)
-            for share in (self.lamp, self.sky)
-        )
-        return lamp, sky
+        start = ((above[:, :2] - corner) / texel).T.astype(np.float32)
+        rise = (high / texel).astype(np.float32)
+        lamp = 1.0 - _shadow(start, rise, _LAMP_SLOPES, texels)
+        sky = 1.0 - _shadow(start, rise, _SKY_SLOPES, texels)
+        light = lamp[..., None] * _LAMP_ON_TABLE + sky[..., None] * _SKY_ON_TABLE
+        return cls(corner, texel, light)
 
 
 def within(places: FloatArray, half: FloatArray) -> NDArray[np.bool_]:
@@ -150,46 +136,62 @@ def within(places: FloatArray, half: FloatArray) -> NDArray[np.bool_]:
     return np.asarray((np.abs(x) <= half[0]) & (np.abs(y) <= half[1]))
 
 
-def table_light(shade: Shade, places_m: FloatArray) -> FloatArray:
-    """(n, 3) light that falls on places (n, 2) of the table, linear RGB."""
-    lamp, sky = shade.at(places_m)
-    open_sky = SKY_RIM + 0.6 * (SKY_TOP - SKY_RIM)
-    return np.asarray(lamp[:, None] * (LAMP[2] * LAMP_LIGHT) + sky[:, None] * open_sky)
-
-
-def _lamp_rays() -> FloatArray:
-    """Directions (slopes x/z, y/z) over the disc of the lamp, each as bright."""
+def _lamp_slopes() -> NDArray[np.float32]:
+    """(n, 2) directions (slopes x/z, y/z) over the disc of the lamp, each as bright."""
     k = np.arange(_LAMP_RAYS) + 0.5
     radius = math.tan(math.radians(9.0)) * np.sqrt(k / _LAMP_RAYS)
     angle = k * (math.pi * (3.0 - math.sqrt(5.0)))
     slope = (LAMP / LAMP[2])[:2]
-    return np.asarray(slope + np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1))
+    disc = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+    return np.asarray(slope + disc, dtype=np.float32)
 
 
-def _sky_rays() -> FloatArray:
-    """Slopes over the upper half of the sky, each as bright on the table (cosine-weighted)."""
+def _sky_slopes() -> NDArray[np.float32]:
+    """(n, 2) slopes over the upper half of the sky, each as bright on the table."""
     k = np.arange(_TABLE_RAYS) + 0.5
-    sine = np.sqrt(0.94 * k / _TABLE_RAYS)
+    sine = np.sqrt(0.94 * k / _TABLE_RAYS)  # weighted by the cosine
     angle = k * (math.pi * (3.0 - math.sqrt(5.0)))
     slope = sine / np.sqrt(1.0 - sine * sine)
-    return np.stack([slope * np.cos(angle), slope * np.sin(angle)], axis=1)
+    slopes = np.stack([slope * np.cos(angle), slope * np.sin(angle)], axis=1)
+    return np.asarray(slopes, dtype=np.float32)
+
+
+_LAMP_SLOPES, _SKY_SLOPES = _lamp_slopes(), _sky_slopes()
+_LAMP_ON_TABLE = LAMP[2] * LAMP_LIGHT
+_SKY_ON_TABLE = SKY_RIM + 0.6 * (SKY_TOP - SKY_RIM)
+OPEN_LIGHT = _LAMP_ON_TABLE + _SKY_ON_TABLE  # on a table without pigs
 
 
 def _shadow(
-    points: FloatArray,
-    high: FloatArray,
-    slopes: FloatArray,
-    corner: FloatArray,
-    texel: float,
+    start: NDArray[np.float32],
+    rise: NDArray[np.float32],
+    slopes: NDArray[np.float32],
     texels: int,
 ) -> FloatArray:
-    """(texels, texels) share of these directions that the points hide."""
-    hidden = np.zeros(texels * texels)
-    start = (points[:, :2] - corner) / texel
-    for slope in slopes:
-        cells = (start - (high / texel)[:, None] * slope).astype(np.int64)
-        inside = within(cells - 0.5 * (texels - 1), np.full(2, 0.5 * texels))
-        index = cells[inside, 0] * texels + cells[inside, 1]
-        hidden += np.bincount(index, minlength=texels * texels) > 0
-    picture = (hidden / len(slopes)).reshape(texels, texels)
-    return np.asarray(gaussian_filter(picture, 1.3))
+    """(texels, texels) share of these directions that points hide.
+
+    Args:
+        start: (2, n) texel below each point.
+        rise: (n,) its height above the table [texels].
+        slopes: (m, 2) of the directions.
+        texels: side of the square.
+    """
+    side = texels + 1  # the last row and column take what falls outside
+    x, y = (
+        np.minimum((axis - rise * s[:, None]).astype(np.int32).view(np.uint32), texels)
+        for axis, s in zip(start, slopes.T, strict=True)
+    )
+    first = np.arange(len(slopes), dtype=np.uint32)[:, None] * np.uint32(side * side)
+    hidden = np.zeros((len(slopes), side, side), dtype=bool)
+    hidden.reshape(-1)[first + x * np.uint32(side) + y] = True
+    share = hidden.mean(axis=0, dtype=np.float32)[:texels, :texels]
+    blur = _blur(texels)
+    return np.asarray(blur @ share @ blur.T)
+
+
+@lru_cache(maxsize=8)
+def _blur(size: int) -> NDArray[np.float32]:
+    """(size, size) matrix that blurs a column by a Gaussian."""
+    k = np.arange(size)
+    weights = np.exp(-0.5 * ((k[:, None] - k) / _BLUR_TEXELS) ** 2)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float32)

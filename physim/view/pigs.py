@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix, identity
 
 from physim.pigs.library import load_all
 from physim.pigs.model import LoadedModel
-from physim.values import BLACK, FloatArray
+from physim.values import BLACK, FloatArray, RigidState
 from physim.view.light import seen_sky
 from physim.view.raster import Seen
 from physim.world.bullet_window import ColoredMesh
@@ -71,6 +71,23 @@ class PigLook:
         """(materials, 3) linear RGB of the pig of that name."""
         colors = BLACK_COLORS if name == BLACK else PINK_COLORS
         return linear(np.array([colors.get(n, colors["skin"]) for n in self.names]))
+
+
+@dataclass(frozen=True)
+class PlacedPig:
+    """A pig to be seen.
+
+    Attributes:
+        model: name of, or path to, its model.
+        name: `black` or `pink`.
+        state: where it lies, pig frame to world frame.
+        radius_m: of its bounding sphere [m].
+    """
+
+    model: str
+    name: str
+    state: RigidState
+    radius_m: float
 
 
 def pig_look(model: str) -> PigLook:

@@ -7,6 +7,7 @@ at once. Meshes of pigs have many small triangles, for which this is quick.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from physim.values import FloatArray
 _AT_ONCE = 2_000_000  # tests of a pixel, to bound the memory
 
 IntArray = NDArray[np.int64]
+AnyFloats = NDArray[np.floating[Any]]  # colours are computed in 32 bits
 
 
 @dataclass(frozen=True)
@@ -44,19 +46,25 @@ def rasterise(places: FloatArray, faces: IntArray, width: int, height: int) -> S
         width: of the picture [pixels].
         height: [pixels].
     """
-    a, b, c = (places[faces[:, k], :2] for k in range(3))
-    twice = _cross(b - a, c - a)  # y points down: what faces the camera turns clockwise
-    low = np.ceil(np.minimum(np.minimum(a, b), c) - 0.5)
-    high = np.floor(np.maximum(np.maximum(a, b), c) - 0.5)
-    low, high = np.maximum(low, 0.0), np.minimum(high, [width - 1.0, height - 1.0])
-    size = high - low + 1.0
-    span = np.maximum(size[:, 0], size[:, 1])
-    near = places[:, 2] > 1e-6
-    usable = (twice < 0.0) & (size[:, 0] >= 1.0) & (size[:, 1] >= 1.0)
-    usable &= near[faces[:, 0]] & near[faces[:, 1]] & near[faces[:, 2]]
+    twice = _twice_area(places, faces)
+    facing = np.flatnonzero(twice < 0.0)  # y points down: what faces the camera turns clockwise
+    corners = places[faces[facing].T]
+    corners[:, :, :2] -= 0.5
+    lowest, highest = corners.min(axis=0), corners.max(axis=0)
+    low = np.maximum(np.ceil(lowest[:, :2]), 0.0)
+    high = np.minimum(np.floor(highest[:, :2]), [width - 1.0, height - 1.0])
+    wide, tall = (high - low + 1.0).T
+    usable = (wide >= 1.0) & (tall >= 1.0) & (lowest[:, 2] > 1e-6)
     pieces = [
-        _covered(chosen, side, places, faces, twice, low, high)
-        for side, chosen in _classes(np.flatnonzero(usable), span)
+        _covered(
+            corners[:, chosen],
+            side,
+            twice[facing[chosen]],
+            low[chosen],
+            high[chosen],
+            facing[chosen],
+        )
+        for side, chosen in _classes(np.flatnonzero(usable), np.maximum(wide, tall))
     ]
     if not pieces:
         none = np.zeros(0, dtype=np.int64)
@@ -86,28 +94,26 @@ def _classes(usable: IntArray, span: FloatArray) -> list[tuple[int, IntArray]]:
 
 
 def _covered(
-    chosen: IntArray,
+    corners: FloatArray,
     side: int,
-    places: FloatArray,
-    faces: IntArray,
     twice: FloatArray,
     low: FloatArray,
     high: FloatArray,
+    faces: IntArray,
 ) -> tuple[IntArray, IntArray, IntArray, FloatArray, FloatArray]:
     """Columns, rows, triangles, weights and nearness of what these triangles cover."""
     grid = np.arange(side)
-    x = low[chosen, 0, None, None] + grid[None, None, :]
-    y = low[chosen, 1, None, None] + grid[None, :, None]
-    corners = [places[faces[chosen, k]] for k in range(3)]
+    x = low[:, 0, None, None] + grid[None, None, :]
+    y = low[:, 1, None, None] + grid[None, :, None]
     shares = []
     for k in range(3):
         p, q = corners[(k + 1) % 3], corners[(k + 2) % 3]
-        edge = (q - p)[:, :2, None, None]
-        away = edge[:, 0] * (y + 0.5 - p[:, 1, None, None])
-        away = away - edge[:, 1] * (x + 0.5 - p[:, 0, None, None])
-        shares.append(away / twice[chosen, None, None])
+        edge = ((q - p)[:, :2] / twice[:, None])[:, :, None, None]
+        shares.append(
+            edge[:, 0] * (y - p[:, 1, None, None]) - edge[:, 1] * (x - p[:, 0, None, None])
+        )
     inside = (shares[0] >= 0.0) & (shares[1] >= 0.0) & (shares[2] >= 0.0)
-    inside &= (x <= high[chosen, 0, None, None]) & (y <= high[chosen, 1, None, None])
+    inside &= (x <= high[:, 0, None, None]) & (y <= high[:, 1, None, None])
     which, row, column = np.nonzero(inside)
     # What is linear in the world is linear in the picture only after division by the distance.
     scaled = np.stack(
@@ -115,10 +121,14 @@ def _covered(
         axis=1,
     )
     nearness = scaled.sum(axis=1)
-    columns = low[chosen[which], 0].astype(np.int64) + column
-    rows = low[chosen[which], 1].astype(np.int64) + row
-    return columns, rows, chosen[which], scaled / nearness[:, None], nearness
+    columns = low[which, 0].astype(np.int64) + column
+    rows = low[which, 1].astype(np.int64) + row
+    return columns, rows, faces[which], scaled / nearness[:, None], nearness
 
 
-def _cross(u: FloatArray, v: FloatArray) -> FloatArray:
-    return np.asarray(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0])
+def _twice_area(places: FloatArray, faces: IntArray) -> FloatArray:
+    """(m,) of the triangles in the picture, negative where they turn clockwise to the eye."""
+    x, y = (axis[faces] for axis in (places[:, 0].copy(), places[:, 1].copy()))
+    return np.asarray(
+        (x[:, 1] - x[:, 0]) * (y[:, 2] - y[:, 0]) - (y[:, 1] - y[:, 0]) * (x[:, 2] - x[:, 0])
+    )

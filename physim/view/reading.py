@@ -7,13 +7,15 @@ from PIL import Image as Pillow
 from PIL import ImageDraw
 
 from physim.geometry import convex_polygon, inside_margin
-from physim.poses.contacts import TABLE_GAP_M, heights_m, table_gaps
+from physim.poses.contacts import heights_m, table_gap_m, table_gaps
 from physim.rotations import rotate
 from physim.values import TABLE, FloatArray, PigModel, PigResult, Pose, RigidState
 from physim.view.camera import View
 from physim.view.caption import FAINT, INK, PAPER, details, headline, title_of, write
+from physim.view.framing import framing
+from physim.view.pigs import PlacedPig
 from physim.view.replay import Replay
-from physim.view.scene import PlacedPig, framing, picture
+from physim.view.scene import picture
 
 _FINE = 2  # lines are drawn this many times larger, then averaged
 SUPPORT, CONTACT, MASS, UP = (20, 90, 190), (235, 140, 0), (200, 20, 40), (20, 130, 70)
@@ -38,7 +40,7 @@ def reading_picture(replay: Replay, width: int, height: int) -> Pillow.Image:
 
 def support_polygon(model: PigModel, state: RigidState) -> FloatArray:
     """(m, 2) the hull of all corners that touch the table, in the world [m]."""
-    touching = heights_m(model, state) < TABLE_GAP_M
+    touching = heights_m(model, state) < table_gap_m(model)
     corners = rotate(state.quat_xyzw, model.vertices_m[touching]) + state.position_m
     return convex_polygon(corners[:, :2])
 
@@ -147,7 +149,7 @@ def _tell(
     spare = [
         f"{label} {1e3 * gap:.2f}"
         for label, gap in sorted(gaps.items(), key=lambda item: item[1])
-        if gap >= TABLE_GAP_M
+        if gap >= table_gap_m(model)
     ][:5]
     margin_mm = 1e3 * inside_margin(state.position_m[:2], support_polygon(model, state))
     up = rotate(state.quat_xyzw, np.eye(3))[:, 2]

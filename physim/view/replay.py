@@ -19,7 +19,7 @@ from physim.batch.rows import COLUMNS, named, row_of
 from physim.errors import DatasetError
 from physim.roll import FULL, Setup, Simulator
 from physim.values import PIG_NAMES, RigidState, Roll, Table
-from physim.view.scene import PlacedPig
+from physim.view.pigs import PlacedPig
 from physim.world.track import Recording
 
 Row = dict[str, Any]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.rotations import rotate, up_in_body
-from physim.values import FloatArray, RigidState, Table
+from physim.rotations import matrix
+from physim.values import FloatArray, Table
 from physim.view import light
 from physim.view.camera import View
-from physim.view.pigs import Color, PigLook, linear, pig_look, srgb
-from physim.view.raster import IntArray, rasterise
+from physim.view.framing import framing
+from physim.view.pigs import Color, PigLook, PlacedPig, linear, pig_look, srgb
+from physim.view.raster import AnyFloats, IntArray, rasterise
 
 Image = NDArray[np.uint8]
 TABLE_COLORS: dict[str, Color] = {
@@ -23,32 +22,12 @@ TABLE_COLORS: dict[str, Color] = {
     "glass": (0.66, 0.75, 0.80),
     "cloth": (0.85, 0.82, 0.74),
     "felt": (0.30, 0.52, 0.36),
+    "floor": (0.70, 0.58, 0.45),
 }
 FLOOR_COLOR: Color = (0.50, 0.47, 0.46)
 OVERSAMPLING = 2  # pigs are drawn this many times larger each way, then averaged
 EXPOSURE = 1.55  # light that shows a table in its colour
 HIGHLIGHT, GLOSS = 0.16, 70.0  # of the soft plastic
-FAR = np.full((1, 2), 1e9)  # a place of the table without shade
-X_AXIS = np.array([1.0, 0.0, 0.0])
-ELEVATION_DEG, FLANK_ELEVATION_DEG = 22.0, 46.0
-BESIDE_SNOUT_DEG = -52.0  # from the snout towards the right flank, where the dot is
-
-
-@dataclass(frozen=True)
-class PlacedPig:
-    """A pig to be seen.
-
-    Attributes:
-        model: name of, or path to, its model.
-        name: `black` or `pink`.
-        state: where it lies, pig frame to world frame.
-        radius_m: of its bounding sphere [m].
-    """
-
-    model: str
-    name: str
-    state: RigidState
-    radius_m: float
 
 
 def picture(
@@ -74,7 +53,7 @@ def picture(
     looks = [pig_look(pig.model) for pig in pigs]
     points = np.concatenate(
         [
-            rotate(p.state.quat_xyzw, k.points_m) + p.state.position_m
+            k.points_m @ matrix(p.state.quat_xyzw).T + p.state.position_m
             for p, k in zip(pigs, looks, strict=True)
         ]
     )
@@ -104,15 +83,15 @@ def _drawn(
     height: int,
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Pixels at which a pig is seen, how near it is there, and its colours (k, 3) as written."""
-    quat = pig.state.quat_xyzw
-    vertices = rotate(quat, look.vertices_m) + pig.state.position_m
+    turn = matrix(pig.state.quat_xyzw)
+    vertices = look.vertices_m @ turn.T + pig.state.position_m
     got = rasterise(view.project(vertices, width, height), look.faces, width, height)
-    lit = light.lit(look.sky, quat, vertices[:, 2], look.size_m, table_color)
-    known = np.concatenate([lit, rotate(quat, look.normals), vertices], axis=1)
-    corners = look.faces[got.faces]
-    shown = got.weights[:, 0, None] * known[corners[:, 0]]
+    lit = light.lit(look.sky, turn, vertices[:, 2], look.size_m, table_color)
+    known = np.concatenate([lit, look.normals @ turn.T, vertices], axis=1, dtype=np.float32)
+    corners, weights = look.faces[got.faces], got.weights.astype(np.float32)
+    shown = weights[:, 0, None] * known[corners[:, 0]]
     for k in (1, 2):
-        shown += got.weights[:, k, None] * known[corners[:, k]]
+        shown += weights[:, k, None] * known[corners[:, k]]
     albedo = look.colors(pig.name)[look.materials_at(got)]
     colors = srgb(albedo * shown[:, :3] + _highlight(shown[:, 3:6], shown[:, 6:], view))
     if table is None:
@@ -122,7 +101,7 @@ def _drawn(
 
 
 def _blend(
-    image: FloatArray, row: IntArray, column: IntArray, colors: FloatArray, samples: int
+    image: AnyFloats, row: IntArray, column: IntArray, colors: FloatArray, samples: int
 ) -> None:
     """Lays samples of a pig over a picture, each one of so many of its pixel.
 
@@ -147,28 +126,78 @@ def table_color(table: Table | None) -> Color:
 
 def _ground(
     view: View, shade: light.Shade, color: FloatArray, table: Table | None, width: int, height: int
-) -> FloatArray:
+) -> AnyFloats:
     """(height, width, 3) the table and what is behind it, as written down."""
-    rays = view.rays(width, height).reshape(-1, 3)
-    place = view.place_m
-    on = rays[:, 2] < -1e-6
-    down = rays[on]
-    hits = place[:2] - (place[2] / down[:, 2])[:, None] * down[:, :2]
-    if table is not None:
-        inside = light.within(hits, 0.5 * np.array([table.length_m, table.width_m]))
-        on[on] = inside
-        hits = hits[inside]
-    behind = rays[~on]
-    up = np.clip(0.5 + 1.5 * behind[:, 2] / np.sqrt((behind**2).sum(axis=1)), 0.0, 1.0)
-    image = np.empty((width * height, 3))
-    image[~on] = srgb(linear(np.array(FLOOR_COLOR)) * (0.7 + 0.8 * up)[:, None])
-    image[on] = srgb(color * light.table_light(shade, FAR) / EXPOSURE)
-    near = shade.holds(hits)
-    image[np.flatnonzero(on)[near]] = srgb(color * light.table_light(shade, hits[near]) / EXPOSURE)
-    return image.reshape(height, width, 3)
+    x, y = view.slopes(width, height)
+    right, up, forward = view.axes
+    rise = forward[2] + y * up[2]  # of the rays of each row; `right` is level
+    rows = np.flatnonzero(rise < -1e-6)  # the last ones
+    far = view.place_m[2] / -rise[rows]
+    middle = view.place_m[:2] + far[:, None] * (forward + y[rows, None] * up)[:, :2]
+    shaded, at = np.ones(1, dtype=bool), []
+    for k in (0, 1):
+        # Where the rays meet the plane of the table, in texels of the shade.
+        first = (middle[:, k] - shade.corner_m[k]) / shade.texel_m - 0.5
+        step = (far * right[k] / shade.texel_m)[:, None]
+        texel = first.astype(np.float32)[:, None] + step.astype(np.float32) * x.astype(np.float32)
+        shaded = shaded & (texel > 0.0) & (texel < len(shade.light) - 1)
+        at.append(texel)
+    image = np.empty((height, width, 3), dtype=np.float32)
+    image[:] = srgb(color * light.OPEN_LIGHT / EXPOSURE)
+    pixels = np.flatnonzero(shaded) + (height - len(rows)) * width
+    image.reshape(-1, 3)[pixels] = _between(
+        srgb(color * shade.light / EXPOSURE), at[0][shaded], at[1][shaded]
+    )
+    share = _share_of_table(view, table, width, height)
+    row, column = np.nonzero(share < 1.0)
+    if len(row):
+        steep = rise[row] / np.sqrt(1.0 + x[column] ** 2 + y[row] ** 2)
+        bright = 0.7 + 0.8 * np.clip(0.5 + 1.5 * steep, 0.0, 1.0)
+        behind = srgb(linear(np.array(FLOOR_COLOR)) * bright[:, None])
+        on = share[row, column][:, None]
+        image[row, column] = on * image[row, column] + (1.0 - on) * behind
+    return image
 
 
-def _highlight(normals: FloatArray, places: FloatArray, view: View) -> FloatArray:
+def _share_of_table(view: View, table: Table | None, width: int, height: int) -> AnyFloats:
+    """(height, width) share of each pixel that shows the table, of 4 x 4 samples at its edge."""
+    x, y = view.slopes(width, height)
+    if _on_table(view, table, x[[0, -1]], y[[0, -1]]).all():  # the corners: it is convex
+        return np.ones((height, width), dtype=np.float32)
+    fine = _on_table(view, table, *view.slopes(4 * width, 4 * height))
+    return np.asarray(fine.reshape(height, 4, width, 4).mean(axis=(1, 3), dtype=np.float32))
+
+
+def _on_table(view: View, table: Table | None, x: FloatArray, y: FloatArray) -> NDArray[np.bool_]:
+    """(y, x) whether rays of these slopes meet the table; one without end lies to the horizon."""
+    right, up, forward = view.axes
+    rise = forward[2] + y * up[2]
+    on = np.broadcast_to((rise < -1e-6)[:, None], (len(y), len(x)))
+    if table is None:
+        return on
+    far = view.place_m[2] / np.maximum(-rise, 1e-6)
+    for k, half in ((0, 0.5 * table.length_m), (1, 0.5 * table.width_m)):
+        middle = view.place_m[k] + far * (forward[k] + y * up[k])
+        place = middle[:, None] + (far * right[k])[:, None] * x
+        on = on & (np.abs(place) <= half)
+    return np.asarray(on)
+
+
+def _between(picture: AnyFloats, x: AnyFloats, y: AnyFloats) -> AnyFloats:
+    """(n, 3) colours at places between the middles of a picture's texels."""
+    side = len(picture)
+    planes = np.moveaxis(picture, 2, 0).reshape(3, -1).astype(np.float32)
+    row, column = x.astype(np.int32), y.astype(np.int32)
+    right, down = (x - row).astype(np.float32), (y - column).astype(np.float32)
+    index = row * side + column
+    shares = ((1 - right) * (1 - down), (1 - right) * down, right * (1 - down), right * down)
+    total = np.zeros((3, len(x)), dtype=np.float32)
+    for share, away in zip(shares, (0, 1, side, side + 1), strict=True):
+        total += share * np.take(planes, index + away, axis=1)
+    return total.T
+
+
+def _highlight(normals: AnyFloats, places: AnyFloats, view: View) -> AnyFloats:
     """(k, 1) what a glossy skin mirrors of the lamp."""
     normals = normals / np.sqrt((normals**2).sum(axis=1, keepdims=True))
     towards = view.place_m - places
@@ -179,93 +208,10 @@ def _highlight(normals: FloatArray, places: FloatArray, view: View) -> FloatArra
     return np.asarray(HIGHLIGHT * facing**GLOSS)
 
 
-def _under_table(places: FloatArray, view: View, table: Table) -> NDArray[np.bool_]:
+def _under_table(places: AnyFloats, view: View, table: Table) -> NDArray[np.bool_]:
     """(k,) whether the table's top hides these places from the camera."""
     camera = view.place_m
     share = camera[2] / np.maximum(camera[2] - places[:, 2], 1e-9)
     hits = camera[:2] + share[:, None] * (places[:, :2] - camera[:2])
     half = 0.5 * np.array([table.length_m, table.width_m])
     return np.asarray((places[:, 2] < -1e-3) & light.within(hits, half))
-
-
-def framing(
-    pigs: Sequence[PlacedPig], aspect: float, above: bool = False, field_deg: float = 30.0
-) -> View:
-    """A view that just holds all pigs, from where most of their dots and snouts is seen.
-
-    Args:
-        pigs: at least one.
-        aspect: width over height of the picture.
-        above: from straight above instead.
-        field_deg: vertical field of view.
-    """
-    points = np.concatenate([_outline(pig) for pig in pigs])
-    azimuth = best_azimuth_deg(pigs)
-    elevation = 89.0 if above else max(_elevation_deg(pig.state.quat_xyzw) for pig in pigs)
-    return fitted(View(np.zeros(3), 1.0, azimuth, elevation, field_deg), points, aspect)
-
-
-def best_azimuth_deg(pigs: Sequence[PlacedPig]) -> float:
-    """From which side pigs are told best: none hides another, snouts and dots are in sight."""
-
-    def worth(azimuth_deg: float) -> float:
-        angles = [math.radians(azimuth_deg - _wanted_deg(pig.state.quat_xyzw)) for pig in pigs]
-        total = sum(math.cos(angle) for angle in angles) / len(pigs)
-        if len(pigs) == 2:
-            between = pigs[1].state.position_m - pigs[0].state.position_m
-            line = math.atan2(float(between[1]), float(between[0]))
-            total += 1.2 * abs(math.sin(math.radians(azimuth_deg) - line))
-        return total
-
-    if len(pigs) == 1:
-        return _wanted_deg(pigs[0].state.quat_xyzw)
-    return max((float(k) for k in range(0, 360, 10)), key=worth)
-
-
-def _wanted_deg(quat_xyzw: FloatArray) -> float:
-    """The best side of one pig: a little from the front, where its right flank can be seen."""
-    flank = rotate(quat_xyzw, np.array([0.0, -1.0, 0.0]))
-    if math.hypot(flank[0], flank[1]) < 0.6:  # it lies on a side
-        return heading_deg(quat_xyzw) + BESIDE_SNOUT_DEG
-    turn = math.radians(BESIDE_SNOUT_DEG)
-    way = math.cos(turn) * rotate(quat_xyzw, X_AXIS) - math.sin(turn) * flank
-    return math.degrees(math.atan2(float(way[1]), float(way[0])))
-
-
-def _elevation_deg(quat_xyzw: FloatArray) -> float:
-    """Low, to see what touches the table; higher on a pig that shows a flank, or not, above."""
-    _, left, _ = up_in_body(quat_xyzw)
-    return FLANK_ELEVATION_DEG if abs(left) > 0.6 else ELEVATION_DEG
-
-
-def fitted(view: View, points_m: FloatArray, aspect: float, fill: float = 0.86) -> View:
-    """The view from as near as the points (n, 3) are still in its picture, up to a margin.
-
-    Seen along the camera's axes, a point (a, b, c) is in the picture of a camera at (x, y, z) if
-    |a - x| <= s (c - z), s being half the picture's width at distance 1, and likewise for b. So
-    x - s z is at least max(a - s c), and x + s z at most min(a + s c).
-    """
-    seen = points_m @ view.axes.T
-    half = fill * math.tan(math.radians(0.5 * view.field_deg))
-    place = np.empty(3)
-    nearest = []
-    for axis, s in ((0, half * aspect), (1, half)):
-        low = float((seen[:, axis] - s * seen[:, 2]).max())
-        high = float((seen[:, axis] + s * seen[:, 2]).min())
-        place[axis] = 0.5 * (low + high)
-        nearest.append((high - low) / (2.0 * s))
-    place[2] = min(nearest)
-    distance = float(seen[:, 2].mean()) - float(place[2])
-    target = (place + np.array([0.0, 0.0, distance])) @ view.axes
-    return replace(view, target_m=target, distance_m=distance)
-
-
-def _outline(pig: PlacedPig) -> FloatArray:
-    points = pig_look(pig.model).points_m[::7]
-    return np.asarray(rotate(pig.state.quat_xyzw, points) + pig.state.position_m)
-
-
-def heading_deg(quat_xyzw: FloatArray) -> float:
-    """The compass direction of the snout in the world [deg]."""
-    forward = rotate(quat_xyzw, X_AXIS)
-    return math.degrees(math.atan2(float(forward[1]), float(forward[0])))

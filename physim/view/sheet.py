@@ -12,7 +12,9 @@ from PIL import ImageDraw
 
 from physim.values import Table
 from physim.view.caption import FAINT, INK, PAPER, write
-from physim.view.scene import Image, PlacedPig, framing, picture
+from physim.view.framing import framing
+from physim.view.pigs import PlacedPig
+from physim.view.scene import Image, picture
 
 TILE = (400, 300)
 CAPTION = 62

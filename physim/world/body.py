@@ -19,11 +19,15 @@ from physim import kept
 from physim.geometry import inside_margin
 from physim.rotations import conjugate, from_matrix, multiply, normalized, rotate
 from physim.values import FloatArray, PigModel, RigidState, Triple
+from physim.world.softness import sag_m
 
 # Off-diagonal inertia below this share of the largest moment counts as zero, so
 # that a symmetric body (a cube) keeps its own axes and not arbitrary ones.
 _DIAGONAL_SHARE = 1e-9
 LEAN_GROUPS = 3  # as many contacts as may come about in one step
+# Of a soft pig: as many as the engine takes. A corner that is found late, below another of its
+# group, would begin with its spring compressed, out of nothing.
+SOFT_GROUPS = 16
 _FLAT = 1e-6  # of the radius: corners that near to a plane lie in it
 
 
@@ -48,6 +52,8 @@ class Body:
         point_speed_share: no point of a pig whose kinetic energy is m v^2 / 2 is faster than
             this times v: sqrt(1 + m radius^2 / least moment), all of it being spin or drift.
         lowest_m: height of the centre of mass above the table at its lowest [m].
+        sag_m: how much lower a soft pig can stand, its springs' energy counted (`softness`) [m].
+        lift: k / 2 m g of a soft pig's springs [1/m]; 0 for a rigid one.
     """
 
     model: PigModel
@@ -63,6 +69,8 @@ class Body:
     radii_of_gyration_squared_m2: Triple = field(init=False)
     point_speed_share: float = field(init=False)
     lowest_m: float = field(init=False)
+    sag_m: float = field(init=False)
+    lift: float = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hull_columns_m", np.ascontiguousarray(self.hull_m.T))
@@ -73,6 +81,9 @@ class Body:
         share = math.sqrt(1.0 + self.radius_m**2 / min(squares))
         object.__setattr__(self, "point_speed_share", share)
         object.__setattr__(self, "lowest_m", _kept("lowest", self.hull_m, _lowest))
+        sag = sag_m(self.model)
+        object.__setattr__(self, "sag_m", sag)
+        object.__setattr__(self, "lift", 0.25 / sag if sag else 0.0)
 
     @classmethod
     def of(cls, model: PigModel) -> Body:
@@ -84,8 +95,11 @@ class Body:
         vertices = np.concatenate(parts)
         hull = vertices[np.array(_kept("hull", vertices, _hull))]
         radius = float(np.sqrt((hull**2).sum(axis=1).max()))
-        owner = np.array(_kept(f"groups {LEAN_GROUPS}", hull, _groups))
-        lean = tuple(hull[owner == group] for group in range(LEAN_GROUPS) if group in owner)
+        if model.contact_stiffness_n_m:
+            groups, owner = SOFT_GROUPS, np.array(_kept("near", hull, _near_groups))
+        else:
+            groups, owner = LEAN_GROUPS, np.array(_kept(f"groups {LEAN_GROUPS}", hull, _groups))
+        lean = tuple(hull[owner == group] for group in range(groups) if group in owner)
         return cls(model, principal, moments, parts, hull, lean, radius)
 
     def enter(self, state: RigidState) -> RigidState:
@@ -125,15 +139,30 @@ def _groups(points: FloatArray) -> list[int]:
 
     Corners of one face on which the body can rest should be in different groups, and the nearer
     to each other the less so: the carriers of a pig that slides are all found anew in every
-    step. A greedy colouring of that graph (Brelaz 1979), each corner taking the group where it
-    is least in conflict.
+    step.
     """
     number = len(points)
     apart = ((points[:, None] - points[None]) ** 2).sum(axis=2)
     conflict = np.zeros((number, number))
     for corners in _resting_faces(points):
         conflict[np.ix_(corners, corners)] += apart[np.ix_(corners, corners)]
-    groups = min(LEAN_GROUPS, number)
+    return _coloured(conflict, LEAN_GROUPS)
+
+
+def _near_groups(points: FloatArray) -> list[int]:
+    """Splits the corners of a hull so that near ones are in different groups."""
+    square = ((points[:, None] - points[None]) ** 2).sum(axis=2)
+    np.fill_diagonal(square, np.inf)
+    return _coloured(square.min() / square, SOFT_GROUPS)
+
+
+def _coloured(conflict: FloatArray, most: int) -> list[int]:
+    """The group of each corner, at most so many, from the (n, n) conflicts of each two.
+
+    A greedy colouring (Brelaz 1979): each corner takes the group where it is least in conflict.
+    """
+    number = len(conflict)
+    groups = min(most, number)
     load = np.zeros((number, groups))  # of each corner, its conflicts with each group
     sizes = np.zeros(groups)
     owner = np.full(number, -1)

@@ -10,21 +10,25 @@ Why it is set up as it is (units: see `bullet_client`):
   process: all clients of a process have the same settings.
 * The solver ends its iterations once no impulse changes a speed by more than
   `solver_tolerance_m_s` any more; most steps need far fewer than the most allowed.
+* Where a pig is soft, overlaps are what its springs work with, and are not split off. A rigid pig
+  beside it is pushed out of an overlap slowly then, since that gives it speed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TypeVar
 
-from physim.values import GRAVITY_M_S2
+from physim.values import GRAVITY_M_S2, Surface
 from physim.world.body import Body
+from physim.world.bullet_bodies import soften
 from physim.world.bullet_client import UNITS_PER_M, pybullet, quiet_stdout
 from physim.world.motion import Motion, PlainState
 from physim.world.settings import EngineSettings
 
+SLOWER_RECOVERY = 5.0  # of a rigid pig beside a soft one
 MOST_HALVINGS = 5  # a bound on the cost of a throw beyond all reason
 
 _Self = TypeVar("_Self", bound="Client")
@@ -33,8 +37,18 @@ _Self = TypeVar("_Self", bound="Client")
 class Client:
     """One DIRECT client. Use it with `with`."""
 
-    def __init__(self, settings: EngineSettings) -> None:
+    def __init__(self, settings: EngineSettings, surface: Surface, bodies: Sequence[Body]) -> None:
+        """Keeps what it is made for; `open` connects.
+
+        Args:
+            settings: of the engine.
+            surface: of the table.
+            bodies: the pigs.
+        """
         self.settings = settings
+        self.surface = surface
+        self.soft = any(body.model.contact_stiffness_n_m for body in bodies)
+        self.pigs: list[tuple[int, Body]] = []
         self.id = -1
         self._running = (0, 0)  # longest steps a call, and how often they are halved
 
@@ -62,7 +76,7 @@ class Client:
                 numSolverIterations=self.settings.solver_iterations,
                 # Bullet compares squares of speeds.
                 solverResidualThreshold=(self.settings.solver_tolerance_m_s * UNITS_PER_M) ** 2,
-                useSplitImpulse=1,
+                useSplitImpulse=0 if self.soft else 1,
                 splitImpulsePenetrationThreshold=1.0,  # split every overlap, however small
                 erp=0.0,
                 contactBreakingThreshold=self.settings.contact_breaking_m * UNITS_PER_M,
@@ -72,6 +86,7 @@ class Client:
                 physicsClientId=self.id,
             )
         self._running = (0, 0)
+        self.pigs = []
 
     def close(self) -> None:
         """Ends the client."""
@@ -99,14 +114,23 @@ class Client:
         if (steps, halvings) != self._running:
             self._running = (steps, halvings)
             duration_s = steps * self.settings.time_step_s
+            recovery_s = self.settings.recovery_s
+            if self.soft:
+                recovery_s *= SLOWER_RECOVERY
+                self._soften(duration_s / finer)
             pybullet.setPhysicsEngineParameter(
                 fixedTimeStep=duration_s,
                 numSubSteps=finer,
-                contactERP=1.0 - math.exp(-duration_s / finer / self.settings.recovery_s),
+                contactERP=1.0 - math.exp(-duration_s / finer / recovery_s),
                 physicsClientId=self.id,
             )
         pybullet.stepSimulation(physicsClientId=self.id)
         return finer
+
+    def _soften(self, step_s: float) -> None:
+        for number, body in self.pigs:
+            if body.model.contact_stiffness_n_m:
+                soften(self.id, number, body, self.surface, step_s)
 
     def motion(self, body: Body, number: int) -> Motion:
         """How the body with this number in the engine moves.

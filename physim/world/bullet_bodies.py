@@ -12,6 +12,7 @@ from physim.values import FloatArray, Quat, Surface, Table, Triple
 from physim.world.body import Body
 from physim.world.bullet_client import GRAMS_PER_KG, UNITS_PER_M, obj_text, pybullet
 from physim.world.motion import PlainState
+from physim.world.softness import damping_kg_s
 
 TABLE_THICKNESS_M = 0.05
 _STILL: Triple = (0.0, 0.0, 0.0)
@@ -54,6 +55,7 @@ def make_unseen(client: int) -> int:
 def make_pig(client: int, body: Body, shape: int, unseen: int, state: PlainState) -> int:
     """A pig as a plain rigid body in this state (principal frame)."""
     mass_g = body.model.mass_kg * GRAMS_PER_KG
+    rigid = not body.model.contact_stiffness_n_m
     pig = pybullet.createMultiBody(
         mass_g,
         shape,
@@ -69,7 +71,7 @@ def make_pig(client: int, body: Body, shape: int, unseen: int, state: PlainState
         mass=mass_g,  # without it, Bullet sets the mass to 0 here
         localInertiaDiagonal=(body.moments_kg_m2 * GRAMS_PER_KG * UNITS_PER_M**2).tolist(),
         lateralFriction=body.model.lateral_friction,
-        restitution=body.model.restitution,
+        restitution=body.model.restitution if rigid else 0.0,  # a soft one has dampers
         rollingFriction=body.model.rolling_friction,
         spinningFriction=body.model.spinning_friction,
         linearDamping=0.0,
@@ -79,6 +81,19 @@ def make_pig(client: int, body: Body, shape: int, unseen: int, state: PlainState
     )
     pose(client, pig, state)
     return int(pig)
+
+
+def soften(client: int, pig: int, body: Body, surface: Surface, step_s: float) -> None:
+    """Gives a soft pig the springs and dampers that suit this step."""
+    stiffness = body.model.contact_stiffness_n_m
+    damping = damping_kg_s(body.model, surface) - stiffness * step_s
+    pybullet.changeDynamics(
+        pig,
+        -1,
+        contactStiffness=stiffness * GRAMS_PER_KG,
+        contactDamping=max(damping, 0.0) * GRAMS_PER_KG,
+        physicsClientId=client,
+    )
 
 
 def in_air(quat_xyzw: Quat, number: int = 0) -> PlainState:

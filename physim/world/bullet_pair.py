@@ -40,7 +40,7 @@ class PairClient(Client):
     """A table and two pigs. Use it with `with`; it connects when it is needed."""
 
     def __init__(self, bodies: tuple[Body, Body], table: Table, settings: EngineSettings) -> None:
-        super().__init__(settings)
+        super().__init__(settings, table.surface, bodies)
         self.bodies = bodies
         self.table = table
         self.at_edge = False
@@ -83,6 +83,7 @@ class PairClient(Client):
                 zip(self.bodies, shapes, states, strict=True)
             )
         ]
+        self.pigs = list(zip(self._pigs, self.bodies, strict=True))
         self.run(1)
         for pig, state in zip(self._pigs, states, strict=True):
             pose(self.id, pig, state)

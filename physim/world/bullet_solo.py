@@ -22,17 +22,17 @@ class SoloClient(Client):
     """A table without edges and one pig. Use it with `with`."""
 
     def __init__(self, body: Body, surface: Surface, settings: EngineSettings) -> None:
-        super().__init__(settings)
+        super().__init__(settings, surface, [body])
         self.body = body
-        self._surface = surface
         self._pig = -1
 
     def open(self) -> None:
         """Connects and makes table and pig."""
         super().open()
-        make_plane(self.id, self._surface)
+        make_plane(self.id, self.surface)
         shape = make_shape(self.id, self.body.lean_m)
         self._pig = make_pig(self.id, self.body, shape, make_unseen(self.id), _HIGH)
+        self.pigs = [(self._pig, self.body)]
 
     def place(self, state: PlainState) -> None:
         """Puts the pig into this state (principal frame), without a contact."""

@@ -189,6 +189,8 @@ class Window:
     def write(self, name: str, text: str, across: float, down: float, color: Color) -> None:
         """A line of text at a place of the picture, in place of the one with this name before.
 
+        Nothing before the first frame is drawn; write it again with each beat.
+
         Args:
             name: of the line.
             text: empty for none.
@@ -197,6 +199,8 @@ class Window:
             color: of the letters.
         """
         place = self._place(across, down)
+        if place is None:
+            return
         said = (text, *np.round(place, 3).tolist())
         if self._said.get(name) == said:
             return
@@ -244,12 +248,18 @@ class Window:
                 self._down.discard(key)
         return pressed
 
-    def _place(self, across: float, down: float) -> FloatArray:
-        """Where a text has to be in the world to be seen at a place of the picture."""
+    def _place(self, across: float, down: float) -> FloatArray | None:
+        """Where a text has to be in the world to be seen at a place of the picture.
+
+        None before the first frame is drawn: the window has no camera until then.
+        """
         camera = self._camera or pybullet.getDebugVisualizerCamera(physicsClientId=self._id)
         self._camera = camera
         width, height = camera[0], camera[1]
         forward, up = np.array(camera[5]), np.array(camera[4])
+        if not forward.any():
+            self._camera = None
+            return None
         distance, target = camera[10], np.array(camera[11])
         forward = forward / math.sqrt(float(forward @ forward))
         right = np.cross(forward, up)

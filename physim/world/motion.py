@@ -13,7 +13,7 @@ import numpy as np
 
 from physim.errors import PhysicsError
 from physim.values import GRAVITY_M_S2, Quat, RigidState, Triple
-from physim.world import kernels
+from physim.world import kernels, softness
 from physim.world.body import Body
 
 
@@ -131,8 +131,14 @@ class Motion:
     def energy_on_table_m(self) -> float:
         """Potential and kinetic energy over m g, once the pig is lifted onto the table.
 
-        The engine lifts a pig that has sunk in, at no cost to its motion.
+        The engine lifts a rigid pig that has sunk in, at no cost to its motion; a soft one has that
+        energy in its springs.
         """
+        body = self.body
+        if body.lift:
+            hull, height_m = body.hull_columns_m, self.centre_m[2]
+            stored_m = softness.stored_m(hull, self.quat_xyzw, height_m, body.lift)
+            return height_m + self.kinetic_m + stored_m + body.sag_m
         return self.centre_m[2] + self.kinetic_m - min(0.0, self.gap_m)
 
     def plain(self) -> PlainState:

@@ -180,7 +180,8 @@ class Solo:
     def _fly(self, flight: Flight, began_s: float, wait_s: float) -> None:
         self.flight, self._began_s = flight, began_s
         self._wait_s, self._lands_s = wait_s, began_s + wait_s
-        self.energy_m = self.energy_on_table_m = flight.energy_m
+        self.energy_m = flight.energy_m
+        self.energy_on_table_m = flight.energy_m + self.body.sag_m
         self.gap_m = 0.0
         self.turning_m_s = self.body.radius_m * flight.fastest_rad_s
         if self.track is not None:

@@ -63,6 +63,7 @@ def test_the_result_tells_values_and_how_they_came_about(made: tuple[Path, Any])
     assert list(written["parameters"]) == NAMES.split(",")
     assert written["budget"] == {
         "search_rolls": 4 * (4 + 6),
+        "earlier_rolls": 0,
         "final_rolls": 6,
         "generations": 2,
         "ended_by_itself": False,
@@ -87,7 +88,8 @@ def test_the_fit_does_not_depend_on_the_workers(made: tuple[Path, Any], tmp_path
 
 def test_the_fitted_pig_and_toss_are_those_that_were_rolled(made: tuple[Path, Any]) -> None:
     out, _ = made
-    values, base = read_fit(out), Setup.named()
+    values = read_fit(out)
+    base = Setup.named("standard_before_fit", toss="trapdoor_before_fit")
     fitted = Setup.named(out / "model")
     expected = setup(base, values)
     assert fitted.black.vertices_m == pytest.approx(expected.black.vertices_m, abs=1e-9)

@@ -16,7 +16,7 @@ BLOCK = Block(seed=9, first=20, rolls=8)
 
 @pytest.fixture(scope="module")
 def base() -> Setup:
-    return Setup.named()
+    return Setup.named("standard_before_fit", toss="trapdoor_before_fit")
 
 
 @pytest.fixture(scope="module")

@@ -75,7 +75,7 @@ def test_a_hidden_truth_is_found(tmp_path: Path) -> None:
     assert likeliest(real) @ information() @ likeliest(real) > 200
     # Error rate: 1e-6, but for what the search is off.
     assert result.distance.p > 1e-6 and result.distance.tv < 0.02
-    assert result.search_rolls == problem(real).schedule.budget(15)
+    assert result.search_rolls == 12 * problem(real).schedule.first_in(15)
 
 
 def test_a_wrong_model_is_told_by_its_fit(tmp_path: Path) -> None:

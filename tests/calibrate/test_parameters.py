@@ -20,7 +20,7 @@ from physim.tosses.models import Trapdoor
 
 @pytest.fixture(scope="module")
 def base() -> Setup:
-    return Setup.named()
+    return Setup.named("standard_before_fit", toss="trapdoor_before_fit")
 
 
 def test_every_parameter_is_bounded_about_its_prior(base: Setup) -> None:
@@ -132,7 +132,7 @@ def test_a_toss_is_what_its_yaml_values_say(name: str) -> None:
 def test_a_shape_is_sculpted_anew(base: Setup, tmp_path: Path) -> None:
     """As near as the digits of the files to a model that is built from the same numbers."""
     changed = setup(base, {"shape.rump_width_mm": 13.0, "com_up_mm": 0.2, "friction": 0.3})
-    text = (model_folder("standard") / "model.yaml").read_text()
+    text = (model_folder("standard_before_fit") / "model.yaml").read_text()
     text = text.replace("rump_width_mm: 11.66", "rump_width_mm: 13.0")
     text = text.replace("lateral_friction: 0.8", "lateral_friction: 0.5")
     (tmp_path / "model.yaml").write_text(text + "center_of_mass_offset_mm: [0, 0, 0.2]\n")

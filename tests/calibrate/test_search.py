@@ -80,4 +80,3 @@ def test_each_generation_sees_rolls_that_none_saw_before() -> None:
     assert all(
         size % 2 == 0 and block[0] % 2 == 0 for size, block in zip(sizes, blocks, strict=True)
     )
-    assert schedule.budget(12) == 8 * len(seen)

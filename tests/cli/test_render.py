@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -22,6 +23,8 @@ def test_a_picture_a_film_and_a_scene_of_one_roll(tmp_path: Path) -> None:
         ("a.png", ["--width", "200", "--height", "120"]),
         ("b.png", ["--views", "4", "--width", "200", "--height", "160"]),
         ("c.png", ["--contacts", "--width", "400", "--height", "300"]),
+        ("f.png", ["--pig", "pink", "--width", "200", "--height", "120"]),
+        ("g.png", ["--no-label", "--width", "200", "--height", "120"]),
         ("d.gif", ["--width", "64", "--height", "48", "--fps", "4"]),
         ("e.glb", ["--speed", "0.5"]),
     ):
@@ -32,9 +35,17 @@ def test_a_picture_a_film_and_a_scene_of_one_roll(tmp_path: Path) -> None:
             assert "frames" in done.stderr  # progress
     sizes = [Image.open(tmp_path / name).size for name in ("a.png", "b.png", "c.png", "d.gif")]
     assert sizes == [(200, 120), (200, 160), (400, 300), (64, 48)]
+    bottoms = [Image.open(tmp_path / name).crop((0, 92, 200, 120)) for name in ("a.png", "g.png")]
+    paper = [
+        sum(pixel == [250, 248, 244] for pixel in np.asarray(b).reshape(-1, 3).tolist())
+        for b in bottoms
+    ]
+    assert paper[0] > 2000 and paper[1] < 200  # with the caption and without
+    pictures = [(tmp_path / name).read_bytes() for name in ("a.png", "f.png", "g.png")]
+    assert len(set(pictures)) == 3
     assert (tmp_path / "e.glb").read_bytes()[:4] == b"glTF"
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        *("a.png", "b.png", "c.png", "d.gif", "e.glb")
+        *("a.png", "b.png", "c.png", "d.gif", "e.glb", "f.png", "g.png")
     ]
 
 
@@ -66,6 +77,10 @@ def test_a_roll_of_a_dataset_is_that_roll(tmp_path: Path) -> None:
         (["--out", "x.png", "--sheet", "d", "--outcomes", "d"], "does not go with --sheet"),
         (["--out", "x.png", "-n", "3", "--views", "4"], "--views does not go with -n"),
         (["--out", "x.png", "--contacts", "--views", "4"], "--views does not go with --contacts"),
+        (["--out", "x.png", "--pig", "pink", "--views", "4"], "--views does not go with --pig"),
+        (["--out", "x.png", "--no-label", "--contacts"], "does not go with"),
+        (["--out", "x.png", "--no-label", "-n", "2"], "--no-label does not go with -n"),
+        (["--out", "x.gif", "--no-label"], "--no-label does not go with a .gif file"),
         (["--out", "x.png", "-n", "49"], "from 1 to 48"),
     ],
 )

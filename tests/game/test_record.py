@@ -35,7 +35,12 @@ def plain() -> dict[str, Any]:
         (("events", 0, "event"), "fly", "is damaged at event 1"),
         (("events", 0, "prediction"), "pig_out", "at event 1: a Hog Call names"),
         (("events", 0, "player"), "p1", "at event 1: Ana has the pigs"),
-        (("events", 1, "points"), 16, "at event 2: mixed_combo cannot be worth 16"),
+        (
+            ("events", 1, "points"),
+            16,
+            "at event 2: mixed_combo by trotter, snouter cannot be worth 16",
+        ),
+        (("events", 1, "poses"), ["trotter", "trotter"], "mixed_combo by trotter, trotter cannot"),
         (("events", 1, "points"), True, "is damaged at event 2"),
         (("events", 1, "outcome"), "flying", "is damaged at event 2"),
         (("events", 1, "poses"), ["trotter"], "is damaged at event 2"),

@@ -75,6 +75,10 @@ def test_three_players_and_unsolved_rules_go_by_points(kern: Distribution) -> No
     assert one.advise(at(rules, [0, 0, 0], 22))[0].startswith("Bank: ")
     one, rules = adviser(kern, end="end_of_round")
     assert one.advise(at(rules, [0, 0], 22))[0].startswith("Bank: a throw gains")
+    # In the last round less than the best is worth nothing, and as much goes to the earlier one.
+    said = ["Throw: the round is the last, and 110 are no more than 110."]
+    assert one.advise(at(rules, [60, 110], 50)) == said
+    assert one.advise(at(rules, [60, 110], 51)) == ["Bank: no further point could help."]
 
 
 def test_the_average_of_the_risk_is_the_mean_change_of_the_total(kern: Distribution) -> None:

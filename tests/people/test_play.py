@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import AbstractContextManager
 
 import pytest
 
@@ -63,6 +64,40 @@ def test_real_physics_rolls_and_a_game_that_was_left_goes_on_with_the_same_rolls
         assert event["outcome"] == roll.outcome.value and event["points"] == roll.score
         assert event["poses"] == [pig.pose.value for pig in roll.pigs]
     assert len(thrown) == 3
+
+
+def test_with_a_window_each_roll_is_shown_before_it_is_told_and_the_game_outlives_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[tuple[int, str, int]] = []
+
+    class Window(AbstractContextManager[object]):
+        def __exit__(self, *error: object) -> None:
+            pass
+
+        def show(self, index: int, title: str) -> bool:
+            shown.append((index, title, len(desk.events(SAVE))))
+            return index < 2
+
+    monkeypatch.setattr("physim.cli.play.open_window", lambda options: Window())
+    code, out, _ = desk.run("play", *ANA_BEN, "--seed", 7, "--watch", typed="r; r; r; r")
+    events = desk.events(SAVE)
+    assert code == 0 and len(events) == 4
+    assert [event["outcome"] for event in events] == [
+        physim.roll(7, index, settle="full").outcome.value for index in range(4)
+    ]
+    assert [(index, saved) for index, _, saved in shown] == [(0, 1), (1, 2), (2, 3)]
+    assert shown[0][1] == "Ana: 0 + 0 this turn"
+    assert out.count("The window is closed; the game goes on without it.") == 1
+
+
+def test_without_a_display_or_physics_there_is_nothing_to_watch(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    refused(desk.run("play", *ANA_BEN, "--watch"), "no display for the window")
+    refused(desk.run("play", *ANA_BEN, "--watch", "--source", "kern2006"), "rolls of physics, not")
+    assert not any(desk.folder.iterdir())
 
 
 def test_bots_play_alone_and_a_seed_fixes_the_game(desk: Desk) -> None:

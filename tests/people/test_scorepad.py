@@ -11,7 +11,7 @@ from physim.errors import PhysimError
 from physim.game.record import load
 from physim.people.entries import read_entry
 from physim.people.pad import Pad
-from physim.people.saved import SavedGame
+from physim.people.saved import SavedGame, sole_keeper
 from tests.game.games import begin, do, winner
 from tests.people.commands import Desk, refused
 
@@ -154,8 +154,8 @@ def test_twelve_players_fit_the_screen(desk: Desk) -> None:
         (("--players", "Ana"), "2 to 100 players"),
         (("--players", "Ana", "Ben", "--rules", "bux"), "did you mean `box`"),
         (("--players", "Ana", "Ben", "--save", "none/pad.json"), "name another file with --save"),
-        (("--players", "Ana", "Ben", "--save", "."), "is a folder; name a file"),
-        (("--players", "Ana", "Ben", "--save", ".", "--new"), "is a folder; name a file"),
+        (("--players", "Ana", "Ben", "--save", "."), "is a folder; name another file"),
+        (("--players", "Ana", "Ben", "--save", ".", "--new"), "is a folder; name another file"),
         (("--sheet", "sheet.doc"), "must end in .pdf"),
         (("--sheet", "none/sheet.pdf"), "name a file in a folder"),
         (("--sheet", "sheet.pdf", "--rounds", "0"), "from 1 to 60"),
@@ -179,4 +179,23 @@ def test_a_full_disk_is_told_and_keeps_what_was_saved(
 
     monkeypatch.setattr("physim.game.record.write_whole", full)
     refused(desk.run("scorepad", typed="t up"), "free some space")
+    refused(desk.run(*THREE, "--new"), "free some space")
     assert (desk.folder / SAVE).read_bytes() == before
+    assert [path.name for path in desk.folder.iterdir()] == [SAVE]
+
+
+def test_two_processes_do_not_keep_one_game(desk: Desk) -> None:
+    assert desk.run(*THREE, typed="t up")[0] == 0
+    with sole_keeper(desk.folder / SAVE):
+        refused(desk.run("scorepad"), "another process has this game open; go on there, or name")
+        refused(desk.run(*THREE, "--new"), "another process has this game open")
+        assert desk.run(*THREE, "--save", "other.json")[0] == 0
+    assert desk.run("scorepad", typed="bank")[0] == 0
+    assert state_of(desk)[0] == [5, 0, 0]
+    assert sorted(path.name for path in desk.folder.iterdir()) == ["other.json", SAVE]
+
+
+def test_the_lock_of_a_process_that_was_killed_is_no_hindrance(desk: Desk) -> None:
+    (desk.folder / f".{SAVE}.lock").touch()
+    assert desk.run(*THREE, typed="t up")[0] == 0
+    assert [path.name for path in desk.folder.iterdir()] == [SAVE]

@@ -32,6 +32,7 @@ def test_a_sheet_is_one_page_with_a_cell_a_player_and_round(
     (page,) = pages_of(pdf)
     assert pdf.startswith(b"%PDF") and len(re.findall(rb"/Type /Page\b", pdf)) == 1
     assert page.count(" re S") == (columns + 1) * (10 + 1)
+    assert page.count(" l S") == columns  # between a turn's points and the score
     for name in names:
         assert f"({name})" in page
     assert not (desk.folder / "physim-scorepad.json").exists()
@@ -49,9 +50,23 @@ def test_what_cannot_be_printed_is_told(desk: Desk, monkeypatch: pytest.MonkeyPa
 
 def test_the_sheet_reminds_of_the_rules_that_are_played() -> None:
     told = {name: " ".join(rule_lines(load_rules(name))) for name in rule_set_names()}
-    assert "Oinker (the pigs touch): lose all points of the game." in told["box"]
-    assert "Oinker (the pigs touch): lose the turn's points." in told["table"]
+    assert "oinker (the pigs touch), lose all points of the game;" in told["box"]
+    assert "oinker (the pigs touch), lose the turn's points;" in told["table"]
     assert "Hog Call" not in told["world_championship"]
     assert "you gain double its points" in told["box"]
     assert "you gain its points" in told["wikipedia"]
-    assert "leaning jowler 15. Both: trotter 20" in " ".join(point_lines())
+    assert "leaning jowler 15. Two different ones: the sum. Both so: trotter 20" in " ".join(
+        point_lines()
+    )
+
+
+def test_many_rounds_go_on_to_another_page_and_long_names_are_cut(desk: Desk) -> None:
+    pytest.importorskip("fpdf")
+    names = [*"ABCDEFGHIJK", "Maximiliane von und zu Hohenstein"]
+    assert desk.run("scorepad", "--sheet", "s.pdf", "--rounds", 60, "--players", *names)[0] == 0
+    pages = pages_of((desk.folder / "s.pdf").read_bytes())
+    rows = [page.count(" re S") // 13 - 1 for page in pages]
+    assert sum(rows) == 60 and len(rows) > 1
+    for page in pages:  # A4 across: 210 mm, of which 24 are margins
+        assert "(Maximilian" in page and "..." in page
+    assert max(rows) * 6.0 <= 186

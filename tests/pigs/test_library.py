@@ -199,6 +199,8 @@ def test_a_mesh_turned_and_moved_in_its_file_is_the_same_pig(
     del given["shape"], given["shape_fingerprint"]
     given["forward"] = turn.apply([1.0, 0.0, 0.0]).tolist()
     given["up"] = turn.apply([0.0, 0.0, 1.0]).tolist()
+    offset = turn.apply(given["center_of_mass_offset_mm"])  # along the axes of the file
+    given["center_of_mass_offset_mm"] = offset.tolist()
     (folder / "model.yaml").write_text(yaml.safe_dump(given))
     here, there = pigs.load_model("standard"), pigs.load_model(folder)
     np.testing.assert_allclose(there.inertia_kg_m2, here.inertia_kg_m2, rtol=1e-5, atol=1e-13)

@@ -101,6 +101,12 @@ def test_a_change_has_a_key_and_a_value(text: str) -> None:
         read_change(text)
 
 
+@pytest.mark.parametrize("key", ["title", "source", "name", "targte"])
+def test_only_options_are_changed(key: str) -> None:
+    with pytest.raises(ConfigError, match=f"unknown key `{key}`"):
+        load_rules("box", {key: "x"})
+
+
 def test_changes_are_read_as_the_files_are() -> None:
     assert read_change("target = 60") == ("target", 60)
     assert read_change("hog_call=false") == ("hog_call", False)

@@ -107,11 +107,23 @@ def test_halving_the_time_step_changes_no_frequency(tmp_path: Path) -> None:
     assert total_variation(poses[0], moved) > 0.006
 
 
-@pytest.mark.parametrize("toss", ["trapdoor", "hand"])
-def test_fast_and_full_agree_in_every_roll(tmp_path: Path, toss: str) -> None:
+@pytest.mark.parametrize(
+    ("pigs", "toss", "n"),
+    [
+        ({}, "trapdoor", 5_000),
+        ({}, "hand", 5_000),
+        ({"model": "big", "surface": "floor"}, "trapdoor_big", 20_000),
+        ({"model": "big", "surface": "floor"}, "hand_big", 5_000),
+        ({"pink": "big", "surface": "floor"}, "hand_big", 5_000),
+    ],
+)
+def test_fast_and_full_agree_in_every_roll(
+    tmp_path: Path, pigs: dict[str, str], toss: str, n: int
+) -> None:
     both = []
     for settle in ("full", "fast"):
-        run_batch(BatchPlan(n=5_000, seed=31, toss=toss, settle=settle), tmp_path / settle)
+        plan = BatchPlan(n=n, seed=31, toss=toss, settle=settle, **pigs)  # type: ignore[arg-type]
+        run_batch(plan, tmp_path / settle)
         both.append(read_columns(tmp_path / settle))
     full, fast = both
     assert (fast["ended"] == "certain").mean() > 0.5

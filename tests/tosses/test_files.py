@@ -7,7 +7,7 @@ import pytest
 
 from physim.errors import ConfigError
 from physim.tosses.library import from_mapping, toss, toss_names
-from physim.tosses.models import Drop, Trapdoor
+from physim.tosses.models import Drop, Hand, Trapdoor
 from physim.yamlfile import load
 
 
@@ -18,7 +18,14 @@ def mapping(name: str, **changes: Any) -> dict[str, Any]:
 
 
 def test_names_are_public() -> None:
-    assert set(toss_names()) == {"trapdoor", "hand", "drop", "trapdoor_before_fit"}
+    assert set(toss_names()) == {
+        "trapdoor",
+        "hand",
+        "drop",
+        "trapdoor_before_fit",
+        "trapdoor_big",
+        "hand_big",
+    }
     with pytest.raises(ConfigError, match="unknown toss `trapdor`; did you mean `trapdoor`"):
         toss("trapdor")
 
@@ -64,3 +71,42 @@ def test_a_missing_key_is_named() -> None:
     del data["separation_mm"]
     with pytest.raises(ConfigError, match="`separation_mm` is missing"):
         from_mapping(data, "my file")
+
+
+def test_a_scaled_toss_is_slower_by_the_root_of_its_size() -> None:
+    small, large = toss("trapdoor"), toss("trapdoor_big")
+    assert isinstance(small, Trapdoor) and isinstance(large, Trapdoor)
+    factor = large.heights_m[0] / small.heights_m[0]
+    assert factor == pytest.approx(3.95)
+    assert large.heights_m[1] == pytest.approx(factor * small.heights_m[1])
+    assert large.separation_spread_m == pytest.approx(factor * small.separation_spread_m)
+    # v^2 / (g l) and w^2 l / g stay.
+    assert large.slide_m_s**2 / factor == pytest.approx(small.slide_m_s**2)
+    assert large.pitch_rate_spread_rad_s**2 * factor == pytest.approx(
+        small.pitch_rate_spread_rad_s**2
+    )
+    assert (large.door_angle_rad, large.facing) == (small.door_angle_rad, small.facing)
+    hand = toss("hand_big")
+    assert isinstance(hand, Hand) and hand.start_x_m < -1.0
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"scaled": "drop"}, "`by` is missing"),
+        ({"scaled": "drop", "by": 0}, "`by` must lie in"),
+        ({"scaled": "nobody", "by": 2}, "`scaled` must name a toss"),
+        ({"scaled": "mine", "by": 2}, "`scaled` must name a toss"),
+        ({"scaled": "drop", "by": 2, "height_mm": 3}, "unknown key `height_mm`"),
+        ({"scaled": "drop", "by": 100}, "height must lie between"),
+    ],
+)
+def test_unusable_scaled_tosses_are_refused(
+    entry: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from physim.tosses import library
+
+    known = {**load(library.TOSSES_YAML), "mine": entry}
+    monkeypatch.setattr(library, "load", lambda _: known)
+    with pytest.raises(ConfigError, match=message):
+        toss("mine")

@@ -152,7 +152,7 @@ def test_too_few_rolls_leave_a_direction_open() -> None:
     got = sensitivity(Setup.named(), varied("idle"), made.change, made.source, seed=1, rolls=400)
     (only,) = information(got, REAL).combinations
     assert only.noise > 10
-    assert only.verdict == UNRESOLVED or only.eigenvalue > only.noise
+    assert only.verdict == UNRESOLVED
 
 
 def test_each_parameter_is_moved_alone_and_within_its_bounds() -> None:

@@ -24,7 +24,7 @@ from tests.validation import drawn
 from tests.validation.drawn import Drawn
 
 REAL = real_by_height(load_table("kern2006_pairs").rows)
-SURFACES = ("surface_wood", "surface_glass", "surface_cloth", "surface_felt")
+SURFACES = ("surface_wood", "surface_glass", "surface_cloth", "surface_felt", "surface_floor")
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from physim.cli.main import main
+from physim.roll import Setup
 from tests.cli.test_commands import complaint, json_of
 
 FEW = ("--rolls", 8, "--fewer-rolls", 6, "--workers", 1, "--seed", 9)
@@ -81,3 +82,27 @@ def test_bad_input_is_one_message(
     more = () if told == "--out" else ("--out", tmp_path / "new")
     assert told in complaint(capfd, *arguments, *more)
     assert not (tmp_path / "new").exists()
+
+
+def test_a_fit_brings_the_pig_it_set_out_from_and_refuses_its_seed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    fit = tmp_path / "fit.yaml"
+    fit.write_text(
+        "base: {model: standard_before_fit, toss: trapdoor_before_fit}\n"
+        "parameters: {friction: {value: 0.3}}\n"
+        "schedule: {seed: 20}\n"
+    )
+    arguments = ("validate", *FEW, "--out", tmp_path / "out", "--fit", fit, "--no-plot")
+    arguments += ("--only", "settled")
+    line = complaint(capfd, *arguments)
+    assert "the fit used the seed 20" in line and "--seed 9" in line
+    found = json_of(capfd, *arguments, "--seed", 21, "--json")
+    assert isinstance(found, dict)
+    assert found["asked"]["model"] == "standard_before_fit"
+    assert found["asked"]["toss"] == "trapdoor_before_fit"
+    manifest = json.loads(next((tmp_path / "out").rglob("manifest.json")).read_text())
+    resolved = json.dumps(manifest)
+    before = Setup.named("standard_before_fit", toss="trapdoor_before_fit")
+    assert f'"mass_kg": {before.black.mass_kg}' in resolved
+    assert f'"separation_m": {before.toss.separation_m}' in resolved

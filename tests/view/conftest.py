@@ -24,5 +24,5 @@ def replay(theatre: Theatre) -> Replay:
 @pytest.fixture(scope="session")
 def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "d"
-    physim.batch(12, folder, seed=5, workers=1)
+    physim.batch(20, folder, seed=5, workers=1)
     return folder

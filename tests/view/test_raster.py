@@ -59,8 +59,8 @@ def test_the_camera_sees_its_target_in_the_middle_and_up_is_up() -> None:
     assert np.degrees(np.arcsin(from_there[2] / 2.0)) == pytest.approx(25.0)
 
 
-def test_rays_and_projection_are_inverse() -> None:
+def test_slopes_and_projection_are_inverse() -> None:
     view = View(np.array([0.1, 0.2, 0.0]), 2.0, azimuth_deg=-70.0, elevation_deg=50.0)
-    points = view.place_m + 1.7 * view.rays(8, 6).reshape(-1, 3)
-    places = view.project(points, 8, 6).reshape(6, 8, 3)
-    assert places[2, 5] == pytest.approx([5.5, 2.5, 1.7])
+    x, y = view.slopes(8, 6)
+    point = view.place_m + 1.7 * (np.array([x[5], y[2], 1.0]) @ view.axes)
+    assert view.project(point[None], 8, 6)[0] == pytest.approx([5.5, 2.5, 1.7])

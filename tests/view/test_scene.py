@@ -11,9 +11,10 @@ from physim.pigs.library import load_model
 from physim.rests import RestTable, lying
 from physim.values import BLACK, PINK, Pose, RigidState
 from physim.view.camera import View
-from physim.view.light import Shade
-from physim.view.pigs import linear, pig_look, srgb
-from physim.view.scene import PlacedPig, fitted, framing, picture
+from physim.view.framing import fitted, framing
+from physim.view.light import OPEN_LIGHT, Shade
+from physim.view.pigs import PlacedPig, linear, pig_look, srgb
+from physim.view.scene import picture
 from physim.world.scene import table as table_named
 
 WIDTH, HEIGHT = 120, 90
@@ -92,10 +93,11 @@ def test_shade_is_deep_under_a_pig_and_none_far_away() -> None:
     look, pig = pig_look("standard"), pig_in(Pose.TROTTER)
     points = look.points_m + pig.state.position_m  # upright: its rest turns it by nothing much
     shade = Shade.of(points, look.spacing_m)
-    lamp, sky = shade.at(np.array([[0.0, 0.0], [0.5, 0.5]]))
-    assert sky[0] < 0.6 and sky[1] == 1.0 and lamp[1] == 1.0
+    left = shade.light / OPEN_LIGHT
+    under = tuple(int(k) for k in -shade.corner_m / shade.texel_m)
+    assert left[under].max() < 0.5 and left[0, 0].min() > 0.99
     high = Shade.of(points + [0.0, 0.0, 0.3], look.spacing_m)
-    assert high.sky.min() > shade.sky.min() + 0.2  # a pig in the air takes less of the sky
+    assert high.light.min() > shade.light.min() + 0.2  # a pig in the air takes less of it
 
 
 def test_surfaces_have_colours_of_their_own() -> None:

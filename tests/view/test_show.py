@@ -10,79 +10,10 @@ import pytest
 
 from physim.batch.plan import BatchPlan
 from physim.roll import Setup, Simulator
-from physim.values import FloatArray, RigidState, Table
-from physim.view.show import STEP_S, Show
-from physim.world.bullet_window import Color, ColoredMesh
+from physim.view.screening import STEP_S
+from physim.view.show import Show
+from tests.view.notes import Notes
 from tests.world.worlds import bits
-
-
-class Notes:
-    """A stage without a window."""
-
-    def __init__(self) -> None:
-        self.pressed: list[str] = []
-        self.bodies: dict[int, RigidState] = {}
-        self.texts: dict[str, str] = {}
-        self.sliders: dict[int, float] = {}
-        self.names: dict[str, int] = {}
-        self.marks = 0
-        self.looks: list[tuple[float, ...]] = []
-        self.clears = 0
-
-    def clear(self) -> None:
-        self.bodies.clear()
-        self.clears += 1
-
-    def add_table(self, table: Table, color: Color) -> None:
-        pass
-
-    def add(self, meshes: list[ColoredMesh], state: RigidState) -> list[int]:
-        assert all(len(mesh.faces) for mesh in meshes)
-        number = len(self.bodies)
-        self.bodies[number] = state
-        return [number]
-
-    def move(self, handles: list[int], state: RigidState) -> None:
-        for handle in handles:
-            self.bodies[handle] = state
-
-    def mark(self, places_m: list[FloatArray], color: Color) -> None:
-        self.marks += len(places_m)
-
-    def outline(self, corners_m: FloatArray, color: Color) -> None:
-        assert corners_m.shape[1] == 3
-
-    def unmark(self) -> None:
-        self.marks = 0
-
-    def look(
-        self, target_m: FloatArray, distance_m: float, azimuth_deg: float, up_deg: float
-    ) -> None:
-        self.looks.append((*target_m.tolist(), distance_m, azimuth_deg, up_deg))
-
-    def write(self, name: str, text: str, across: float, down: float, color: Color) -> None:
-        assert text.isascii()  # the window's letters
-        self.texts[name] = text
-
-    def slider(self, name: str, low: float, high: float, value: float) -> int:
-        number = len(self.names)
-        self.names[name] = number
-        self.sliders[number] = value
-        return number
-
-    def panel(self, shown: bool) -> None:
-        self.shows_panel = shown
-
-    def remove_sliders(self) -> None:
-        self.names.clear()
-        self.sliders.clear()
-
-    def value(self, slider: int) -> float:
-        return self.sliders[slider]
-
-    def keys(self) -> list[str]:
-        pressed, self.pressed = self.pressed, []
-        return pressed
 
 
 @pytest.fixture
@@ -104,12 +35,11 @@ def places(notes: Notes) -> object:
 
 def test_it_shows_the_roll_of_seed_and_index_in_real_time(show: Show, notes: Notes) -> None:
     replay = show.replay
-    assert replay is not None
     with Simulator(Setup.named(settle="full")) as simulator:
         expected = simulator.roll(3, 0)
     assert bits(replay.roll) == bits(expected)
     show.beat(0.25)
-    assert show.time_s == 0.25
+    assert show.screening.time_s == 0.25
     assert places(notes) == [bits(p.state.position_m) for p in replay.pigs(0.25)]
     assert notes.texts["outcome"] == "" and notes.marks == 0
     show.beat(20.0)
@@ -122,20 +52,19 @@ def test_it_shows_the_roll_of_seed_and_index_in_real_time(show: Show, notes: Not
 def test_pause_step_and_slow_motion(show: Show, notes: Notes) -> None:
     notes.pressed = ["s"]
     show.beat(0.4)
-    assert show.time_s == pytest.approx(0.1)
+    assert show.screening.time_s == pytest.approx(0.1)
     notes.pressed = [" "]
     show.beat(5.0)
-    assert show.time_s == pytest.approx(0.1)
+    assert show.screening.time_s == pytest.approx(0.1)
     notes.pressed = [".", "right"]
     show.beat(6.0)
-    assert show.time_s == pytest.approx(0.1 + 2 * STEP_S)
+    assert show.screening.time_s == pytest.approx(0.1 + 2 * STEP_S)
     notes.pressed = [" "]
     show.beat(6.2)
-    assert show.time_s == pytest.approx(0.15 + 2 * STEP_S)
+    assert show.screening.time_s == pytest.approx(0.15 + 2 * STEP_S)
 
 
 def test_next_previous_same_and_again(show: Show, notes: Notes) -> None:
-    assert show.replay is not None
     first = bits(show.replay.roll)
     notes.pressed = ["r"]
     show.beat(30.0)
@@ -159,7 +88,6 @@ def test_the_same_roll_again_counts_once(show: Show, notes: Notes) -> None:
     show.beat(60.0)
     show.beat(61.0)
     assert show.session.rolls == 1
-    assert show.replay is not None
     points = show.replay.roll.score
     assert show.session.turn_total == points
     notes.pressed = ["b"]
@@ -189,7 +117,6 @@ def test_sliders_act_on_the_next_roll(show: Show, notes: Notes) -> None:
     show.beat(0.6)
     surface = show.setup.table.surface
     assert (surface.lateral_friction, surface.restitution) == (0.11, 0.22)
-    assert show.replay is not None
     assert show.replay.pigs(0.0)[0].state.position_m[2] > 0.29
     assert ", changed" in notes.texts["roll"]
 
@@ -198,7 +125,6 @@ def test_untouched_sliders_change_no_bit(show: Show, notes: Notes) -> None:
     notes.pressed = ["r"]
     show.beat(1.0)
     with Simulator(Setup.named(settle="full")) as simulator:
-        assert show.replay is not None
         assert bits(show.replay.roll) == bits(simulator.roll(3, 1))
 
 
@@ -210,7 +136,7 @@ def test_buttons_are_keys(show: Show, notes: Notes) -> None:
     assert show.index == 1  # pressed once
     notes.sliders[notes.names["pause"]] += 1
     show.beat(0.3)
-    assert show.paused
+    assert show.screening.paused
 
 
 def test_far_apart_pigs_are_looked_at_one_by_one(show: Show, notes: Notes) -> None:
@@ -237,13 +163,13 @@ def test_quit_ends_the_show(show: Show, notes: Notes) -> None:
 
 
 def test_the_rolls_of_a_dataset_and_no_others(dataset: Path, notes: Notes) -> None:
-    with Show(notes, BatchPlan(n=1), 11, dataset, 1.5) as show:
+    with Show(notes, BatchPlan(n=1), 19, dataset, 1.5) as show:
         show.beat(0.0)
-        assert "seed 5, roll 11" in notes.texts["roll"]
+        assert "seed 5, roll 19" in notes.texts["roll"]
         assert set(notes.names) == {"roll again", "same roll", "bank", "pause"}
         surface = show.setup.table.surface
         notes.pressed = ["r", "u"]
         show.beat(0.1)
-        assert show.index == 11 and show.setup.table.surface == surface
+        assert show.index == 19 and show.setup.table.surface == surface
         assert notes.texts["note"] == "the surface is the dataset's"
-        assert np.isfinite(show.time_s)
+        assert np.isfinite(show.screening.time_s)

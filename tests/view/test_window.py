@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 from PIL import ImageGrab, features
 
-from physim.errors import DisplayError
+from physim.errors import DisplayError, PhysimError
+from physim.view.game_window import GameWindow
 from physim.view.watch import watch
 
 MISSING = [name for name in ("Xvfb", "xdotool") if shutil.which(name) is None]
@@ -174,6 +175,37 @@ def test_200_rolls_need_no_more_memory_than_40(display: Display) -> None:
     assert found is not None, done.stdout
     after_40, after_200 = map(int, found.groups())
     assert after_200 < 1.1 * after_40 + 10_000_000
+
+
+@needs_display
+def test_the_window_beside_a_game_shows_each_roll_until_it_is_closed(
+    display: Display, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISPLAY", display.name)
+    monkeypatch.setenv("LP_NUM_THREADS", "1")
+    with GameWindow({"seed": 3}, size=(320, 240)) as window:
+        assert window.show(0, "Ana: 0 + 0 this turn")
+        assert pigs_in(display.picture()) > 10
+        assert window.show(1, "Ana: 0 + 5 this turn")
+        display.do("windowkill", display.window())
+        assert not window.show(2, "Ana: 0 + 10 this turn")
+        assert not window.show(3, "Ana: 0 + 15 this turn")
+
+
+@needs_display
+def test_what_the_window_beside_a_game_cannot_show_is_told(
+    display: Display, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISPLAY", display.name)
+    with pytest.raises(PhysimError, match="unknown toss"), GameWindow({"toss": "catapult"}):
+        pass
+
+
+def test_no_display_beside_a_game_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("", ":4321"):
+        monkeypatch.setenv("DISPLAY", name)
+        with pytest.raises(DisplayError, match="without --watch"), GameWindow({}):
+            pass
 
 
 def test_no_display_is_told_in_one_message_that_names_render(

@@ -36,7 +36,7 @@ def test_never_certain_with_energy_above_the_barrier(standard: PigModel, rests: 
     rng = np.random.default_rng(1)
     found = 0
     for named, basin in zip(rests.rests, rests.basins(), strict=True):
-        for _ in range(60):
+        for _ in range(200):
             tilt = Rotation.from_rotvec(rng.normal(0, 0.15, 3))
             quat = (tilt * Rotation.from_quat(lying(named.rest).quat_xyzw)).as_quat()
             quat = body.enter(RigidState(np.zeros(3), quat)).quat_xyzw

@@ -72,15 +72,15 @@ class Nudged:
 
 
 @pytest.fixture(scope="module")
-def nudged(standard: PigModel) -> list[Nudged]:
+def nudged(unfitted: PigModel) -> list[Nudged]:
     cases = []
-    for number, named in enumerate(RestTable.of(standard).rests):
+    for number, named in enumerate(RestTable.of(unfitted).rests):
         spare = named.rest.barrier_m - named.rest.height_m
         if spare < DEEP_M:
             continue
         tilt = Rotation.from_rotvec(np.radians(0.7) * np.array([np.cos(number), np.sin(number), 0]))
         quat = (tilt * Rotation.from_quat(lying(named.rest).quat_xyzw)).as_quat()
-        low = Rotation.from_quat(quat).apply(standard.vertices_m)[:, 2].min()
+        low = Rotation.from_quat(quat).apply(unfitted.vertices_m)[:, 2].min()
         start = RigidState(np.array([0.03, -0.1, min(2e-4, 0.3 * spare) - low]), quat)
         # So little energy that no law of contact lets it out.
         assert named.rest.height_m < start.position_m[2] < named.rest.barrier_m - 0.2 * spare
@@ -93,9 +93,9 @@ def lies_as(state: RigidState, expected: Array) -> None:
 
 
 def test_a_nudged_pig_settles_into_its_rest_however_the_table_is_turned(
-    standard: PigModel, nudged: list[Nudged]
+    unfitted: PigModel, nudged: list[Nudged]
 ) -> None:
-    body = Body.of(standard)
+    body = Body.of(unfitted)
     assert {case.pose for case in nudged} == set(NAMED_POSES)
     with World((body, body), table()) as world:
         for case in nudged:
@@ -106,13 +106,13 @@ def test_a_nudged_pig_settles_into_its_rest_however_the_table_is_turned(
                 assert rest.status is Status.OK
                 for pig in rest.pigs:
                     lies_as(pig, case.down)
-                    assert classify(standard, pig).pose is case.pose
+                    assert classify(unfitted, pig).pose is case.pose
 
 
 def test_swapped_pigs_settle_into_each_others_rests(
-    standard: PigModel, nudged: list[Nudged]
+    unfitted: PigModel, nudged: list[Nudged]
 ) -> None:
-    body = Body.of(standard)
+    body = Body.of(unfitted)
     with World((body, body), table()) as world:
         for first, second in pairwise(nudged):
             here = first.start
@@ -129,9 +129,9 @@ def test_swapped_pigs_settle_into_each_others_rests(
 
 
 def test_the_mirror_image_settles_into_the_mirror_image(
-    standard: PigModel, mirrored: Mirror, nudged: list[Nudged]
+    unfitted: PigModel, mirrored: Mirror, nudged: list[Nudged]
 ) -> None:
-    image = mirrored(standard)
+    image = mirrored(unfitted)
     body = Body.of(image)
     with World((body, body), table()) as world:
         for case in nudged:
@@ -144,13 +144,13 @@ def test_the_mirror_image_settles_into_the_mirror_image(
                 assert classify(image, pig).pose is case.pose
 
 
-def test_a_pig_in_a_mirror_is_not_the_pig(standard: PigModel, nudged: list[Nudged]) -> None:
+def test_a_pig_in_a_mirror_is_not_the_pig(unfitted: PigModel, nudged: list[Nudged]) -> None:
     # The wrong sample of the test above: names come out wrong if the model is not mirrored.
-    names = {classify(standard, mirror_image(case.start)).pose for case in nudged}
+    names = {classify(unfitted, mirror_image(case.start)).pose for case in nudged}
     sides = [case for case in nudged if case.pose in (Pose.SIDE_DOT_UP, Pose.SIDE_DOT_DOWN)]
     assert names and sides
     for case in sides:
-        assert classify(standard, mirror_image(case.start)).pose is not case.pose
+        assert classify(unfitted, mirror_image(case.start)).pose is not case.pose
 
 
 # --- by frequencies ---

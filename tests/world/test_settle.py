@@ -194,9 +194,9 @@ def test_a_plate_at_the_edge_falls_when_its_centre_is_over(
 
 
 def test_a_pig_on_its_flank_stays_with_its_centre_3_mm_inside_the_edge(
-    standard: PigModel, bare_table: Callable[..., Table]
+    unfitted: PigModel, bare_table: Callable[..., Table]
 ) -> None:
-    flank = next(n for n in RestTable.of(standard).rests if n.pose.value == "side_dot_up").rest
+    flank = next(n for n in RestTable.of(unfitted).rests if n.pose.value == "side_dot_up").rest
     state = lying(flank)
     feet = Rotation.from_quat(state.quat_xyzw).apply(flank.support_points_m)[:, :2]
 
@@ -213,7 +213,7 @@ def test_a_pig_on_its_flank_stays_with_its_centre_3_mm_inside_the_edge(
     yaw = max(yaws, key=held)
     assert held(yaw) > 5e-4, "this model needs another rest for the test"
     start = moved(turned_about_z(state, yaw), x=0.2 - 0.003, z=1e-4)
-    rest = settled(standard, bare_table(0.4, lateral_friction=0.6), start)
+    rest = settled(unfitted, bare_table(0.4, lateral_friction=0.6), start)
     assert rest.status is Status.OK
     assert rest.pigs[0].position_m[2] == pytest.approx(flank.height_m, abs=2e-4)
 
