@@ -20,7 +20,7 @@ from physim import __version__
 from physim.cli.batch import batch
 from physim.cli.bench import bench
 from physim.cli.calibrate import calibrate
-from physim.cli.mesh import model  # with check and add
+from physim.cli.mesh import model as model  # with check and add
 from physim.cli.play import play
 from physim.cli.render import render
 from physim.cli.roll import roll

@@ -59,10 +59,15 @@ def scale_of(
         remedy = "give --unit or --length-mm"
         if low <= found <= high:
             remedy += ", or --force to take it as it is"
-        raise ModelError(f"{name}: {found:.3g} mm long ({scale.how}); a pig is {usual}; {remedy}")
+        raise ModelError(f"{name}: {_plain(found)} mm long ({scale.how}); a pig is {usual}; {remedy}")
     if unit is None and length_mm is None:
         return scale, [Problem("unit", f"{found:.1f} mm long", f"{scale.how}; else give --unit")]
     return scale, []
+
+
+def _plain(length_mm: float) -> str:
+    """A length to read: 37500, 0.02."""
+    return f"{length_mm:.0f}" if length_mm >= 100 else f"{length_mm:.3g}"
 
 
 def _scale(raw: RawMesh, unit: str | None, length_mm: float | None, longest: float) -> Scale:
