@@ -20,7 +20,8 @@ from physim import __version__
 from physim.cli.batch import batch
 from physim.cli.bench import bench
 from physim.cli.calibrate import calibrate
-from physim.cli.mesh import model as model  # with check and add
+from physim.cli.mesh import add, check, export
+from physim.cli.model import model
 from physim.cli.play import play
 from physim.cli.render import render
 from physim.cli.roll import roll
@@ -68,6 +69,8 @@ for _command in (
     bench,
 ):
     cli.add_command(_command)
+for _command in (check, add, export):  # here, as they need the importer and it needs the models
+    model.add_command(_command)
 
 
 class Terminated(KeyboardInterrupt):

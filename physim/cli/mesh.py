@@ -1,7 +1,8 @@
-"""`physim model check` and `physim model add`: a mesh of one's own."""
+"""`physim model check`, `add` and `export`: a mesh of one's own, and a mesh of a model."""
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from physim.cli.model import model, model_text, model_to_json
+from physim.cli.model import model_text, model_to_json
 from physim.cli.options import file_path, json_option
 from physim.cli.output import clean_stdout, print_json
 from physim.errors import ConfigError
@@ -62,7 +63,7 @@ def mesh_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@model.command()
+@click.command()
 @click.argument("file", type=file_path)
 @mesh_options
 @click.option("--picture", type=file_path, metavar="PNG", help="Draw the ways it can lie.")
@@ -78,21 +79,67 @@ def check(file: Path, picture: Path | None, as_json: bool, **given: Any) -> None
         _add(file, _options(given), target, file.stem, picture, as_json, stdout)
 
 
-@model.command()
+@click.command()
 @click.argument("file", type=file_path)
-@click.option("--out", type=file_path, required=True, metavar="FOLDER", help="The new model.")
-@click.option("--name", help="What it is called in its YAML; else the file's name.")
+@click.option(
+    "--out", type=file_path, metavar="FOLDER", help="The new model; else kept under its name."
+)
+@click.option("--name", help="Of the model; else the file's, without what no name may hold.")
 @mesh_options
 @click.option("--picture", type=file_path, metavar="PNG", help="Draw the ways it can lie.")
 @json_option
 def add(
-    file: Path, out: Path, name: str | None, picture: Path | None, as_json: bool, **given: Any
+    file: Path,
+    out: Path | None,
+    name: str | None,
+    picture: Path | None,
+    as_json: bool,
+    **given: Any,
 ) -> None:
-    """Make a model folder of a mesh, for `--model FOLDER` of every command."""
+    """Make a model of a mesh, for `--model NAME` or `--model FOLDER` of every command.
+
+    Without --out it is kept in the user's data folder, and known by its name everywhere.
+    """
     with clean_stdout() as stdout:
+        from physim.importer.folder import refuse_taken
+        from physim.pigs.library import own_folder
+
+        if out is None:
+            name = name or re.sub(r"[^\w.-]+", "-", file.stem).strip("-_.")
+            out = own_folder(name)
+        refuse_taken(out)
         _add(file, _options(given), out, name or file.stem, picture, as_json, stdout)
         if not as_json:
             stdout.write(f"the model: {out}; its landmarks and friction: {out / 'model.yaml'}\n")
+
+
+@click.command()
+@click.argument("name", metavar="NAME|FOLDER")
+@click.argument("file", type=file_path)
+@click.option("--drawn", is_flag=True, help="The finer mesh of the pictures.")
+@json_option
+def export(name: str, file: Path, drawn: bool, as_json: bool) -> None:
+    """Write a model as STL, OBJ, PLY, GLB, 3MF or OFF, to print it.
+
+    It is the solid that is thrown: the union of the convex parts. In mm (GLB: metres), snout
+    along x, back along z (GLB: y), the centre of mass at the origin.
+    """
+    with clean_stdout() as stdout:
+        from physim.importer.export import export as write
+        from physim.pigs.library import load_all
+
+        made = write(load_all(name), file, drawn)
+        if as_json:
+            shown = {"file": str(file), "faces": made.faces, "volume_mm3": made.volume_mm3}
+            offset = [float(c) for c in made.offset_mm]
+            print_json(shown | {"mass_g": made.mass_g, "center_of_mass_offset_mm": offset}, stdout)
+            return
+        x, y, z = made.offset_mm
+        stdout.write(
+            f"{file}: {made.faces:,} faces, {made.volume_mm3:.0f} mm3\n"
+            f"its centre of mass is not the centroid; `physim model add` brings it back with "
+            f"--mass-g {made.mass_g:g} --center-of-mass-offset-mm {x:.4f} {y:.4f} {z:.4f}\n"
+        )
 
 
 def _options(given: dict[str, Any]) -> Options:

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 @click.group()
 def model() -> None:
-    """Pig models: list, show, check and add a mesh of your own, build, write as URDF."""
+    """Pig models: list, show, check and add a mesh of your own, build, export."""
 
 
 @model.command("list")
 @json_option
 def list_models(as_json: bool) -> None:
-    """List the models that come with physim."""
+    """List the models that come with physim, and your own."""
     with clean_stdout() as stdout:
-        from physim.pigs.library import model_names
+        from physim.pigs.library import model_names, own_names
 
-        names = list(model_names())
+        names = [*model_names(), *own_names()]
         if as_json:
             print_json(names, stdout)
         else:

@@ -15,12 +15,12 @@ from physim.importer.build import Imported
 from physim.importer.parts import convex_parts
 from physim.importer.problems import Problem
 from physim.pigs import mesh as meshes
+from physim.pigs.library import model_folder
 from physim.pigs.model import MTL_NAME, write_fingerprint, write_materials
 from physim.pigs.modelfile import FILE_NAME, fingerprint_of, read_model_file
 from physim.prepared import keep
 from physim.values import FloatArray
 
-FRICTION, RESTITUTION = 0.8, 0.7  # the standard pig's
 DIGITS = 5  # of mm
 
 
@@ -31,8 +31,7 @@ def write_folder(imported: Imported, folder: Path, name: str) -> None:
         ConfigError: the folder is there already.
         ModelError: it cannot be written to, or the model is of no use.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ConfigError(f"{folder}: is there already; choose another --out, or remove it")
+    refuse_taken(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         unfinished = Path(tempfile.mkdtemp(prefix=".physim-model-", dir=folder.parent))
@@ -45,6 +44,20 @@ def write_folder(imported: Imported, folder: Path, name: str) -> None:
             shutil.rmtree(unfinished, ignore_errors=True)
     except OSError as error:
         raise ModelError(f"{folder}: cannot be written ({error.strerror})") from error
+
+
+def refuse_taken(folder: Path) -> None:
+    """A model is never written over anything.
+
+    Raises:
+        ConfigError: something is there already.
+    """
+    try:
+        taken = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+    except OSError as error:
+        raise ConfigError(f"{folder}: cannot be read ({error.strerror})") from error
+    if taken:
+        raise ConfigError(f"{folder}: is there already; choose another --out or --name")
 
 
 def rebuild_parts(folder: Path) -> list[Problem]:
@@ -88,6 +101,7 @@ def _write_parts(path: Path, corners: list[tuple[str, FloatArray]]) -> None:
 
 def _yaml(imported: Imported, name: str) -> str:
     options, marks = imported.options, imported.mesh.marks
+    standard = read_model_file(model_folder("standard"))
     said = "no" if options.mass_g is None else "the"
     lines = [
         f"# Made by `physim model add` from {json.dumps(imported.path.name)}; edit as you like.",
@@ -98,8 +112,8 @@ def _yaml(imported: Imported, name: str) -> str:
         "mesh_unit: mm",
         f"mass_g: {imported.mass_g:.4f}",
         "center_of_mass_offset_mm: [{:g}, {:g}, {:g}]".format(*options.offset_mm),
-        f"lateral_friction: {FRICTION}",
-        f"restitution: {RESTITUTION}",
+        f"lateral_friction: {standard.lateral_friction:g}",
+        f"restitution: {standard.restitution:g}",
         "rolling_friction: 0.0",
         "spinning_friction: 0.0",
         f"dot_side: {imported.dot_side}",

@@ -1,7 +1,7 @@
-"""Reads the mesh files of 3D programs: the importer's only door to the mesh library.
+"""The mesh files of 3D programs: the importer's only door to the mesh library.
 
-Runs in a child process (`child`). Nothing but the named file is read, and buffers beside a glTF:
-no textures or materials, nothing elsewhere, nothing over the network.
+Reading runs in a child process (`child`). Nothing but the named file is read, and buffers beside a
+glTF: no textures or materials, nothing elsewhere, nothing over the network.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from physim.values import FloatArray
 
 IntArray = NDArray[np.int64]
 SUFFIXES = (".stl", ".obj", ".ply", ".glb", ".gltf", ".3mf", ".off")
+WRITTEN = (".stl", ".obj", ".ply", ".glb", ".3mf", ".off")
 MAX_BYTES = 200_000_000  # of a file, unpacked
 MAX_FACES = 1_000_000
 MAX_COORDINATE = 1e9  # of any unit
@@ -70,6 +71,37 @@ def read(path: Path) -> RawMesh:
     _refuse_numbers(vertices, faces, name)
     gltf = kind in (".glb", ".gltf")
     return RawMesh(vertices, faces, "m" if gltf else unit, gltf)
+
+
+def content_of(vertices: FloatArray, faces: IntArray, path: Path) -> bytes:
+    """A mesh file's content.
+
+    Args:
+        vertices: (n, 3) in mm, x forward, z up.
+        faces: (m, 3).
+        path: its suffix says the format; glTF has metres and y up.
+
+    Raises:
+        ModelError: a format that is not written.
+    """
+    import trimesh
+
+    kind = path.suffix.lower()
+    name = shown_name(path.name)
+    if kind not in WRITTEN:
+        raise ModelError(f"{name}: no format that is written ({', '.join(WRITTEN)})")
+    if kind == ".glb":
+        vertices = vertices[:, [1, 2, 0]] / 1e3
+    mesh = trimesh.Trimesh(vertices, faces, process=False)
+    if kind == ".3mf":
+        mesh.units = "millimeter"
+    try:
+        content = mesh.export(file_type=kind[1:])
+    except ImportError as error:
+        raise ModelError(
+            f"the library `{error.name}` is missing; install it with pip install 'physim[mesh]'"
+        ) from error
+    return content.encode() if isinstance(content, str) else bytes(content)
 
 
 def _plain(path: Path) -> bytes:

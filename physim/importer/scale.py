@@ -59,7 +59,9 @@ def scale_of(
         remedy = "give --unit or --length-mm"
         if low <= found <= high:
             remedy += ", or --force to take it as it is"
-        raise ModelError(f"{name}: {_plain(found)} mm long ({scale.how}); a pig is {usual}; {remedy}")
+        raise ModelError(
+            f"{name}: {_plain(found)} mm long ({scale.how}); a pig is {usual}; {remedy}"
+        )
     if unit is None and length_mm is None:
         return scale, [Problem("unit", f"{found:.1f} mm long", f"{scale.how}; else give --unit")]
     return scale, []

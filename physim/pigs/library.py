@@ -1,7 +1,8 @@
-"""The pig models by name: a folder under `meshes/`, or any folder with a `model.yaml`."""
+"""The pig models by name: those under `meshes/`, any folder with a `model.yaml`, the user's own."""
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from pathlib import Path
 
@@ -9,8 +10,10 @@ from physim.arguments import hint, shown_name, text
 from physim.errors import ConfigError
 from physim.pigs.model import LoadedModel, VisualMesh, build_folder, load_folder
 from physim.pigs.modelfile import FILE_NAME
-from physim.resources import data_folder
+from physim.resources import data_folder, own_models
 from physim.values import PigModel
+
+_NAME = re.compile(r"[^\W_][\w.-]{0,63}")
 
 
 def model_names() -> tuple[str, ...]:
@@ -18,8 +21,38 @@ def model_names() -> tuple[str, ...]:
     return tuple(sorted(path.parent.name for path in data_folder("meshes").glob(f"*/{FILE_NAME}")))
 
 
+def own_names() -> tuple[str, ...]:
+    """Names of the models that the user added by name."""
+    try:
+        found = sorted(path.parent.name for path in own_models().glob(f"*/{FILE_NAME}"))
+    except (OSError, RuntimeError):  # not readable, or a user without a home
+        return ()
+    return tuple(name for name in found if _NAME.fullmatch(name))
+
+
+def own_folder(name: str) -> Path:
+    """Where a model of the user's is, or would be, kept under a name.
+
+    Raises:
+        ConfigError: no name for a model, or one that comes with physim.
+    """
+    if not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"model name `{shown_name(name)}`: must be up to 64 letters, digits, `_`, `-` and `.`, "
+            "and begin with a letter or digit"
+        )
+    if name in model_names():
+        raise ConfigError(f"model name `{name}`: comes with physim; choose another name")
+    try:
+        return own_models() / name
+    except RuntimeError as error:
+        raise ConfigError(f"no home folder to keep the model in ({error}); give --out") from error
+
+
 def model_folder(name_or_path: str | Path) -> Path:
     """The folder of a model.
+
+    What comes with physim goes before a folder of that name, and that before the user's own.
 
     Raises:
         ConfigError: neither a known name nor a folder with a `model.yaml`.
@@ -32,9 +65,13 @@ def model_folder(name_or_path: str | Path) -> Path:
             return Path(name)
     except OSError:  # such as a name too long for a path
         pass
+    own = own_names()
+    if name in own:
+        return own_models() / name
+    every = (*model_names(), *own)
     raise ConfigError(
         f"model `{shown_name(name)}`: neither a folder with a {FILE_NAME} nor one of "
-        f"{', '.join(model_names())}{hint(name, model_names())}"
+        f"{', '.join(every)}{hint(name, every)}"
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from physim.batch.plan import BatchPlan
-from physim.pigs.library import model_names
+from physim.pigs.library import model_names, own_names
 from physim.roll import Setup
 from physim.seeding import MAX_SEED
 from physim.tosses.library import toss_names
@@ -97,7 +97,7 @@ class Show:
             "t": self.screening.again,
             "b": self.session.bank,
             "g": self._panel,
-            "m": lambda: self._next("model", list(model_names())),
+            "m": lambda: self._next("model", [*model_names(), *own_names()]),
             "o": lambda: self._next("toss", toss_names()),
             "u": lambda: self._next("surface", surface_names()),
             "q": self._quit,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import manifold3d as m3
 import numpy as np
 import pytest
 import yaml
@@ -25,6 +26,7 @@ SHAPES = {
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
 def physim(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -114,3 +116,22 @@ def test_four_shapes_from_file_to_frequencies_with_two_commands(
         assert poses == {"other"}
     else:
         assert "trotter" in poses
+
+
+def test_a_model_of_a_name_is_known_by_it(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = made.write(tmp_path / "a cube!.stl", made.mesh_of(m3.Manifold.cube((20.0,) * 3)))
+    code, _, err = physim(capfd, "model", "add", str(path))
+    assert code == 0, err
+    folder = tmp_path / "data" / "physim" / "models" / "a-cube"
+    assert (folder / "model.yaml").is_file()
+    code, out, err = physim(capfd, "model", "list")
+    assert code == 0, err
+    assert "a-cube" in out.split()
+    code, out, err = physim(capfd, "roll", "--model", "a-cube", "--json")
+    assert code == 0, err
+    # A name once taken, one that comes with physim and one that leaves the folder are refused.
+    for name in ("a-cube", "standard", "../b", "", "." * 3, "x" * 99):
+        code, _, err = physim(capfd, "model", "add", str(path), "--name", name)
+        assert (code, len(err.splitlines())) == (2, 1), name
