@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import tempfile
 from collections.abc import Callable
@@ -105,7 +106,7 @@ def add(
         from physim.pigs.library import own_folder
 
         if out is None:
-            name = name or re.sub(r"[^\w.-]+", "-", file.stem).strip("-_.")
+            name = _name_of(file) if name is None else name
             out = own_folder(name)
         refuse_taken(out)
         _add(file, _options(given), out, name or file.stem, picture, as_json, stdout)
@@ -142,6 +143,14 @@ def export(name: str, file: Path, drawn: bool, as_json: bool) -> None:
         )
 
 
+def _name_of(file: Path) -> str:
+    """A model's name made of a file's."""
+    name = re.sub(r"[^\w.-]+", "-", file.stem).strip("-_.")[:64]
+    if not name:
+        raise ConfigError(f"{file}: no name for the model can be made of the file's; give --name")
+    return name
+
+
 def _options(given: dict[str, Any]) -> Options:
     from physim.importer.build import Options
 
@@ -164,6 +173,8 @@ def _add(
     from physim.importer.folder import write_folder
     from physim.importer.report import problem_lines, problems_to_json, text
 
+    if picture is not None and (picture.is_dir() or not picture.parent.is_dir()):
+        raise ConfigError(f"{picture}: no place for a file; choose another --picture")
     try:
         imported = import_mesh(file, options)
     except RefusedMeshError as error:
@@ -176,13 +187,25 @@ def _add(
     write_folder(imported, folder, name)
     report = _report(imported, folder, name)
     if picture is not None:
-        from physim.view.gallery import rest_sheet
-
-        rest_sheet(str(folder)).save(picture)
+        _draw(folder, name, picture)
     if as_json:
         print_json(report, stdout)
     else:
         stdout.write(f"{model_text(report)}\n\n{text(report)}\n")
+
+
+def _draw(folder: Path, name: str, picture: Path) -> None:
+    from physim.view.gallery import rest_sheet
+    from physim.wholefile import write_whole
+
+    content = io.BytesIO()
+    rest_sheet(str(folder), name=name).save(content, "PNG")
+    try:
+        write_whole(picture, content.getvalue())
+    except OSError as error:
+        raise ConfigError(
+            f"{picture}: cannot be written ({error.strerror}); choose another --picture"
+        ) from error
 
 
 def _report(imported: Imported, folder: Path, name: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from physim.importer import formats, landmarks
 from physim.importer.child import ChildError, run_limited
 from physim.importer.landmarks import Landmarks
 from physim.importer.legs import legs_of
-from physim.importer.orient import direction_name, orient
+from physim.importer.orient import orient
 from physim.importer.parts import Parts, convex_parts
 from physim.importer.problems import Problem
 from physim.importer.repair import repair
@@ -172,8 +172,3 @@ def _refuse_outside(solid: Solid, offset_mm: FloatArray, problems: list[Problem]
                 solved=False,
             )
         )
-
-
-def axes_text(mesh: Prepared) -> str:
-    """Which axes of the file the pig's are."""
-    return f"forward {direction_name(mesh.axes[0])}, up {direction_name(mesh.axes[2])}"

@@ -28,7 +28,10 @@ def cached(
         keep: whether a result is worth keeping.
     """
     content = pickle.dumps((__version__, METHODS, inputs), protocol=4)
-    path = folder() / f"{name}-{hashlib.sha256(content).hexdigest()[:32]}"
+    try:
+        path = folder() / f"{name}-{hashlib.sha256(content).hexdigest()[:32]}"
+    except RuntimeError:  # a user without a home
+        return compute()
     try:
         found: T = pickle.loads(path.read_bytes())
         return found

@@ -24,6 +24,7 @@ from physim.errors import ModelError, PhysimError
 T = TypeVar("T")
 MEMORY_BYTES = 2 << 30  # of address space
 _PATIENCE = 20  # as a busy machine may give a child that little of a core
+_UNWRITABLE = 3  # exit code of a child that could not write its answer
 _CORES = 2  # more threads would reserve more memory than they are worth
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from physim.importer.child import "
@@ -52,12 +53,16 @@ def run_limited(
         memory: address space [bytes].
 
     Raises:
-        ChildError: out of time or memory, or a crash; the text names no remedy beyond the file.
+        ChildError: out of time or memory, or a crash; the text names no remedy.
+        ModelError: no room for what the processes tell each other.
         PhysimError: what the task raised.
     """
     with tempfile.TemporaryDirectory(prefix="physim-import-") as folder:
         request, answer = Path(folder) / "request", Path(folder) / "answer"
-        request.write_bytes(pickle.dumps((task, arguments, memory, math.ceil(time_s))))
+        try:
+            request.write_bytes(pickle.dumps((task, arguments, memory, math.ceil(time_s))))
+        except OSError as error:
+            raise _no_room(doing, folder) from error
         command = [sys.executable, "-c", _START + "main; main()", json.dumps(sys.path)]
         process = subprocess.Popen(
             [*command, str(request), str(answer)],
@@ -73,6 +78,8 @@ def run_limited(
         finally:
             process.kill()
             process.wait()
+        if code == _UNWRITABLE:
+            raise _no_room(doing, folder)
         if not answer.is_file():
             if code == -signal.SIGXCPU:
                 raise ChildError(f"{doing} took longer than {time_s:g} s and was stopped")
@@ -98,8 +105,12 @@ def main() -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:_CORES])
     unfinished = answer.with_suffix(".unfinished")
-    unfinished.write_bytes(pickle.dumps(_outcome(task, arguments)))
-    unfinished.replace(answer)
+    outcome = pickle.dumps(_outcome(task, arguments))
+    try:
+        unfinished.write_bytes(outcome)
+        unfinished.replace(answer)
+    except OSError:
+        sys.exit(_UNWRITABLE)
 
 
 def _outcome(task: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, Any]:
@@ -110,12 +121,24 @@ def _outcome(task: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str,
     except MemoryError:
         return "memory", None
     except ImportError as error:
-        return "refused", ModelError(
-            f"the library `{error.name}` is missing; install it with pip install 'physim[mesh]'"
-        )
+        return "refused", missing_library(error)
     except Exception as error:  # whatever a library makes of a broken file
         text = " ".join(f"{type(error).__name__}: {error}".split())
         return "failed", text[:160]
+
+
+def missing_library(error: ImportError) -> ModelError:
+    """What to tell of a library of the importer that is not installed."""
+    return ModelError(
+        f"the library `{error.name}` is missing; install it with pip install 'physim[mesh]'"
+    )
+
+
+def _no_room(doing: str, folder: str) -> ModelError:
+    return ModelError(
+        f"{doing}: {folder} cannot be written to; free some space there, or set TMPDIR to a folder "
+        "that has some"
+    )
 
 
 def _death(code: int) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from physim.errors import ModelError
 from physim.importer import formats
+from physim.importer.child import missing_library
 from physim.importer.solids import IntArray, Solid, center_of, volume_of
 from physim.pigs import mesh as meshes
 from physim.pigs.model import LoadedModel
@@ -45,14 +46,19 @@ def export(loaded: LoadedModel, path: Path, drawn: bool = False) -> Exported:
             convex parts), from which it differs by a few tenths of a millimetre.
 
     Raises:
-        ModelError: another format, or a file that cannot be written.
+        ModelError: another format, a missing library, or a file that cannot be written.
     """
-    vertices, faces = _drawn(loaded) if drawn else _thrown(loaded)
+    try:
+        vertices, faces = _drawn(loaded) if drawn else _thrown(loaded)
+    except ImportError as error:
+        raise missing_library(error) from error
     content = formats.content_of(vertices, faces, path)
     try:
         write_whole(path, content)
     except OSError as error:
-        raise ModelError(f"{path}: cannot be written ({error.strerror})") from error
+        raise ModelError(
+            f"{path}: cannot be written ({error.strerror}); choose another file"
+        ) from error
     return Exported(
         path,
         len(faces),

@@ -43,7 +43,9 @@ def write_folder(imported: Imported, folder: Path, name: str) -> None:
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
     except OSError as error:
-        raise ModelError(f"{folder}: cannot be written ({error.strerror})") from error
+        raise ModelError(
+            f"{folder}: cannot be written ({error.strerror}); make room or choose another --out"
+        ) from error
 
 
 def refuse_taken(folder: Path) -> None:

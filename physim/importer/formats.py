@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from physim.arguments import shown_name
 from physim.errors import ModelError
+from physim.importer.child import missing_library
+from physim.importer.solids import IntArray
 from physim.values import FloatArray
 
-IntArray = NDArray[np.int64]
 SUFFIXES = (".stl", ".obj", ".ply", ".glb", ".gltf", ".3mf", ".off")
 WRITTEN = (".stl", ".obj", ".ply", ".glb", ".3mf", ".off")
 MAX_BYTES = 200_000_000  # of a file, unpacked
@@ -98,9 +98,7 @@ def content_of(vertices: FloatArray, faces: IntArray, path: Path) -> bytes:
     try:
         content = mesh.export(file_type=kind[1:])
     except ImportError as error:
-        raise ModelError(
-            f"the library `{error.name}` is missing; install it with pip install 'physim[mesh]'"
-        ) from error
+        raise missing_library(error) from error
     return content.encode() if isinstance(content, str) else bytes(content)
 
 
@@ -117,7 +115,9 @@ def _plain(path: Path) -> bytes:
             )
         content = path.read_bytes()
     except OSError as error:
-        raise ModelError(f"{name}: cannot be read ({error.strerror})") from error
+        raise ModelError(
+            f"{name}: cannot be read ({error.strerror}); name a mesh file that may be read"
+        ) from error
     if not content.strip(b"\0 \r\n\t"):
         raise ModelError(f"{name}: the file is empty; {_EXPORT}")
     return content

@@ -14,27 +14,12 @@ import numpy as np
 from physim.importer.legs import Legs
 from physim.importer.problems import Problem
 from physim.importer.solids import Solid, area
-from physim.values import FEET, FloatArray
+from physim.values import FloatArray
 
 Box = tuple[float, float, float, float, float, float]  # x from, to, y from, to, z from, to
 Landmarks = dict[str, Box]
 Range = tuple[float | None, float | None]  # None: to the outside
 REST, SOLID = "trunk", "solid"
-LABELS = (
-    "snout",
-    "left_ear",
-    "right_ear",
-    *FEET,
-    "front_left_leg",
-    "front_right_leg",
-    "hind_left_leg",
-    "hind_right_leg",
-    "head",
-    "tail",
-    "rump",
-    "shoulders",
-    "trunk",
-)
 _MARGIN = 0.02  # of the length: boxes reach past the shape's outside
 _FOOT = 0.08  # of the height
 _SNOUT_SHARES = np.arange(0.02, 0.15, 0.01)  # of the length, from the tip

@@ -66,14 +66,18 @@ def orient(
         axes = _axes(solid, _usual_up(y_up, given) if given_up is None else given_up, given, y_up)
         best = Pose(axes, None)
         problems.append(
-            Problem("axes", _named(axes), "no four legs to tell by; else give --forward and --up")
+            Problem(
+                "axes", axes_text(axes), "no four legs to tell by; else give --forward and --up"
+            )
         )
     elif given is None and best.legs is not None:
         if _tail_first(_turned(solid, best.axes), best.legs):
             axes = best.axes * np.array([[-1.0], [-1.0], [1.0]])
             best = Pose(axes, legs_of(_turned(solid, axes)))
         problems.append(
-            Problem("axes", _named(best.axes), "guessed from legs and head; else --forward, --up")
+            Problem(
+                "axes", axes_text(best.axes), "guessed from legs and head; else --forward, --up"
+            )
         )
     return best, problems
 
@@ -167,11 +171,12 @@ def _turned(solid: Solid, axes: FloatArray) -> Solid:
     return solid.turned(axes, np.zeros(3))
 
 
-def _named(axes: FloatArray) -> str:
-    return f"forward {direction_name(axes[0])}, up {direction_name(axes[2])}"
+def axes_text(axes: FloatArray) -> str:
+    """Which axes of the file the pig's are, from (3, 3) forward, left, up."""
+    return f"forward {_direction_name(axes[0])}, up {_direction_name(axes[2])}"
 
 
-def direction_name(direction: FloatArray) -> str:
+def _direction_name(direction: FloatArray) -> str:
     """`-x` or three numbers."""
     for name, axis in DIRECTIONS.items():
         if np.dot(axis, direction) > 0.9999:

@@ -152,6 +152,8 @@ def _decomposed(
         out.problems.append(Problem("decomposition", piece.label, f"{error}; cut into slices"))
         found = run_limited(_by_slices, piece, count, time_s=time_s, doing="slicing the mesh")
     solid = [points for points in found if hulls.volume(points) > 0]
+    if not solid:
+        return [(piece.label, piece.vertices)]
     return [(piece.label, points) for points in hulls.covering(solid, piece.vertices)]
 
 

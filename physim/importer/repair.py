@@ -183,8 +183,8 @@ def _one_body(
         return out.refuse(
             "bodies",
             "; ".join(place(piece.bounds.mean(axis=0)) for piece in loose[:3]),
-            f"{len(loose)} bodies do not touch the largest one: join them in the 3D program, or "
-            "leave them out with --largest",
+            f"not touched by the largest body ({len(loose)} in all): join the bodies in the 3D "
+            "program, or keep the largest alone with --largest",
         )
     for piece in loose:
         out.note(

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from physim.importer.build import Imported, axes_text
+from physim.importer.build import Imported
+from physim.importer.orient import axes_text
 from physim.importer.problems import Problem
 from physim.rests import RestTable
 from physim.values import FloatArray, Pose
@@ -30,7 +31,7 @@ def to_json(imported: Imported, rests: RestTable) -> dict[str, Any]:
         "ok": True,
         "file": str(imported.path),
         "problems": problems_to_json(imported.problems),
-        "axes": axes_text(imported.mesh),
+        "axes": axes_text(imported.mesh.axes),
         "asymmetry": share,
         "symmetric": share < SYMMETRIC,
         "landmarks": {label: list(box) for label, box in imported.mesh.marks.items()},

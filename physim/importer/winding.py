@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from physim.importer.solids import IntArray
 from physim.values import FloatArray
 
-IntArray = NDArray[np.int64]
 _AT_ONCE = 2_000_000  # pairs of a point and a face, to bound the memory
 
 

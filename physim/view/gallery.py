@@ -102,7 +102,11 @@ def rolls_sheet(
 
 
 def rest_sheet(
-    model: str, most: int = 6, rarest: int = 3, progress: Progress = None
+    model: str,
+    most: int = 6,
+    rarest: int = 3,
+    progress: Progress = None,
+    name: str | None = None,
 ) -> Pillow.Image:
     """The most common and the rarest ways in which a model can lie on a table.
 
@@ -111,6 +115,7 @@ def rest_sheet(
         most: how many of the most common ones.
         rarest: how many of the rarest.
         progress: as for `contact_sheet`.
+        name: in the title; without it, the model's, of a folder its last part.
     """
     pig = load_model(model)
     rests = RestTable.of(pig).rests
@@ -123,7 +128,8 @@ def rest_sheet(
         on = ", ".join(dict.fromkeys(rest.rest.supports)).replace("_", " ")
         text = f"{rest.rest.probability:.2%}, margin {rest.margin:.2f}; on {on}"
         tiles.append(Tile(f"{number + 1}. {title_of(rest.pose.value)}", text, (seen,)))
-    title = f"Rests of the model {model}: {len(rests)}, by how often a slow pig ends in them"
+    title = f"Rests of the model {name or Path(model).name}: {len(rests)}, "
+    title += "by how often a slow pig ends in them"
     return contact_sheet(title, tiles, progress=progress)
 
 
