@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from physim.arguments import number
 from physim.cli.model import model_text, model_to_json
 from physim.cli.options import file_path, json_option
 from physim.cli.output import clean_stdout, print_json
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from physim.importer.build import Imported, Options
 
 AXES = ("x", "-x", "y", "-y", "z", "-z")
-_LEAST, _MOST = 1e-3, 1e4  # of a mass or density; the model file has its own limits
-_positive = click.FloatRange(_LEAST, _MOST)
+_positive = click.FloatRange(1e-3, 1e4)  # g or g/cm3; the model file has its own limits
 _OPTIONS = (
     click.option(
         "--unit",
@@ -153,10 +153,19 @@ def _name_of(file: Path) -> str:
 
 def _options(given: dict[str, Any]) -> Options:
     from physim.importer.build import Options
+    from physim.pigs.modelfile import MOST_OFFSET_MM
 
+    for name in ("length_mm", "mass_g", "density_g_cm3"):
+        if given[name] is not None:
+            number(f"--{name.replace('_', '-')}", given[name])  # no range holds NaN off
     offset = tuple(given.pop("offset_mm"))
-    if not all(abs(c) <= 1000 for c in offset):  # NaN too
-        raise ConfigError("--center-of-mass-offset-mm must be three numbers up to 1000")
+    if not all(abs(c) <= MOST_OFFSET_MM for c in offset):  # NaN too
+        raise ConfigError(
+            f"--center-of-mass-offset-mm must be three numbers up to {MOST_OFFSET_MM:g}"
+        )
+    forward, up = given["forward"], given["up"]
+    if forward and up and forward[-1] == up[-1]:
+        raise ConfigError(f"--forward {forward} and --up {up} name one axis; give two")
     return Options(**given, offset_mm=offset)
 
 

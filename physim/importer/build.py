@@ -18,6 +18,7 @@ from physim.importer.problems import Problem
 from physim.importer.repair import repair
 from physim.importer.scale import scale_of
 from physim.importer.solids import IntArray, Solid, center_of, volume_of
+from physim.pigs.modelfile import MASS_G
 from physim.values import FloatArray
 
 TIME_S = 30.0  # to read and repair
@@ -130,9 +131,17 @@ def import_mesh(path: Path, options: Options) -> Imported:
         raise RefusedMeshError(str(path), mesh.problems)
     if options.dot_side is None and mesh.marks:
         mesh.problems.append(Problem("dot", "right flank", "taken to carry it; else --dot-side"))
-    parts = convex_parts(mesh.vertices_mm, mesh.faces, mesh.marks)
     volume_cm3 = 1e-3 * volume_of(mesh.vertices_mm, mesh.faces)
     mass_g = options.mass_g or options.density_g_cm3 * volume_cm3
+    if not MASS_G[0] <= mass_g <= MASS_G[1]:
+        raise ModelError(
+            f"{path}: a mass of {mass_g:.3g} g; a pig's is {MASS_G[0]:g} to {MASS_G[1]:g} g; give "
+            "another --mass-g or --density-g-cm3"
+        )
+    try:
+        parts = convex_parts(mesh.vertices_mm, mesh.faces, mesh.marks)
+    except ChildError as error:
+        raise ModelError(f"{path}: {error}; simplify the mesh") from error
     return Imported(path, options, mesh, parts, mass_g)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from physim.errors import ConfigError, ModelError
 from physim.importer.build import Imported
+from physim.importer.child import ChildError
 from physim.importer.parts import convex_parts
 from physim.importer.problems import Problem
 from physim.pigs import mesh as meshes
@@ -74,7 +75,12 @@ def rebuild_parts(folder: Path) -> list[Problem]:
     obj = meshes.read_obj(settings.mesh)
     unit = 1e3 * settings.unit_m
     marks = {label: tuple(box.tolist()) for label, box in settings.landmarks.items()}
-    parts = convex_parts(obj.vertices * unit, obj.faces, marks)
+    try:
+        parts = convex_parts(obj.vertices * unit, obj.faces, marks)
+    except ChildError as error:
+        raise ModelError(
+            f"{settings.mesh}: {error}; make the model anew with `physim model add`"
+        ) from error
     _write_parts(settings.parts, [(label, c / unit) for label, c in parts.corners])
     write_fingerprint(settings.path, "landmarks_fingerprint", fingerprint_of(settings.landmarks))
     keep(folder)

@@ -18,6 +18,8 @@ from physim.resources import data_folder
 from physim.values import BODY_PARTS, FloatArray
 
 FILE_NAME = "model.yaml"
+MASS_G = (0.01, 10_000.0)  # that a model may have
+MOST_OFFSET_MM = 100.0  # of each coordinate of a centre of mass
 LENGTH_UNITS_M = {"mm": 1e-3, "cm": 1e-2, "m": 1.0}
 _KEYS = (
     "description",
@@ -114,7 +116,7 @@ def read_model_file(folder: Path) -> ModelFile:
         parts=parts,
         unit_m=LENGTH_UNITS_M[_choice(data, "mesh_unit", where, tuple(LENGTH_UNITS_M))],
         axes=_axes(data, where),
-        mass_kg=1e-3 * yamlfile.number(data, "mass_g", where, 0.01, 10_000.0),
+        mass_kg=1e-3 * yamlfile.number(data, "mass_g", where, *MASS_G),
         offset_m=_offset(data, where),
         lateral_friction=yamlfile.number(data, "lateral_friction", where, 0.0, 10.0),
         restitution=yamlfile.number(data, "restitution", where, 0.0, 1.0),
@@ -181,14 +183,16 @@ def _optional(data: dict[str, Any], key: str, where: str) -> float:
 
 
 def _offset(data: dict[str, Any], where: str) -> FloatArray:
-    return 1e-3 * _vector(data, "center_of_mass_offset_mm", where, [0.0, 0.0, 0.0])
+    return 1e-3 * _vector(data, "center_of_mass_offset_mm", where, [0.0] * 3, MOST_OFFSET_MM)
 
 
 def _landmarks(data: dict[str, Any], where: str) -> dict[str, FloatArray] | None:
     """The boxes of body parts; what they cut is the importer's to say."""
-    given = data.get("landmarks")
-    if given is None:
+    if "landmarks" not in data and "landmarks_fingerprint" not in data:
         return None
+    given = data.get("landmarks")
+    if given is None:  # all boxes deleted
+        given = {}
     if not isinstance(given, dict):
         raise ConfigError(f"{where}: `landmarks` must hold `part: [six numbers]` lines")
     yamlfile.check_keys(given, BODY_PARTS, f"{where}: landmarks")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import manifold3d as m3
@@ -11,7 +12,9 @@ import pytest
 import yaml
 
 from physim.cli.main import main
+from physim.importer.cache import cached
 from physim.pigs.library import load_all
+from physim.pigs.modelfile import fingerprint_of, read_model_file
 from physim.rests import RestTable
 from tests.importer import made
 
@@ -135,3 +138,54 @@ def test_a_model_of_a_name_is_known_by_it(
     for name in ("a-cube", "standard", "../b", "", "." * 3, "x" * 99):
         code, _, err = physim(capfd, "model", "add", str(path), "--name", name)
         assert (code, len(err.splitlines())) == (2, 1), name
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--mass-g", "nan"),
+        ("--length-mm", "nan"),
+        ("--density-g-cm3", "nan"),
+        ("--center-of-mass-offset-mm", "nan", "0", "0"),
+        ("--forward", "x", "--up", "-x"),
+        ("--picture", "no-folder/rests.png"),
+    ],
+)
+def test_an_option_without_sense_is_refused_before_the_file_is_read(
+    options: tuple[str, ...], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = physim(capfd, "model", "check", str(tmp_path / "pig.stl"), *options)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert options[0] in err
+
+
+def test_a_missing_library_is_named(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "manifold3d", None)
+    code, _, err = physim(capfd, "model", "export", "standard", str(tmp_path / "pig.stl"))
+    assert code == 2
+    assert "pip install 'physim[mesh]'" in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", homeless)
+    assert cached("parts", 1, lambda: 2) == 2
+
+
+def homeless() -> Path:
+    raise RuntimeError
+
+
+def test_a_user_may_delete_all_landmarks(tmp_path: Path) -> None:
+    for name in ("pig.obj", "parts.obj"):
+        (tmp_path / name).write_text("v 0 0 0\n")
+    text = "mesh: pig.obj\nparts: parts.obj\nmesh_unit: mm\nmass_g: 5\n"
+    text += 'lateral_friction: 0.3\nrestitution: 0.2\nlandmarks_fingerprint: "old"\n'
+    for marks in ("", "landmarks:\n", "landmarks: {}\n"):
+        (tmp_path / "model.yaml").write_text(text + marks)
+        found = read_model_file(tmp_path)
+        assert found.landmarks == {}  # so that its parts are stale
+        assert found.landmarks_fingerprint != fingerprint_of(found.landmarks)
