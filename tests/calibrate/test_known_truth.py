@@ -30,6 +30,7 @@ from physim.resources import data_folder
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]
 
 FITS = data_folder("calibration") / "fits"
+SAMPLES = ("one", "two", "three", "two_further", "three_further", "standard")
 HIDDEN, ROLLS, FRESH = 5, 6000, 8_000
 SEED = 20_261_130
 # Two samples of 16,000 pigs of one distribution: .008 on average, below .02 but for 1e-4.
@@ -45,7 +46,7 @@ def problem() -> tuple[FitPlan, Problem, dict[str, float]]:
         parameters=tuple(shipped),
         method="surface",
         start=str(FITS / "standard"),
-        samples=sorted(path.parent for path in FITS.glob("*/checkpoint.json.gz")),
+        samples=[FITS / name for name in SAMPLES],
         generations=0,
     )
     return plan, plan.problem, shipped
