@@ -89,6 +89,7 @@ def test_hidden_pigs_come_back() -> None:
             (screened,) = evaluator.screen([truth])
             if not isinstance(screened, str) and not screened.problem:
                 truths.append(truth)
+        (unmoved,) = evaluator.roll([shipped], Block(SEED + 99, 0, FRESH))
         for which, truth in enumerate(truths):
             (trial,) = evaluator.roll([truth], Block(SEED + which, 0, ROLLS))
             found, covariance = _fitted(given, space, trial.sample, shipped)
@@ -99,12 +100,12 @@ def test_hidden_pigs_come_back() -> None:
             far = float(seen @ np.linalg.solve(spread, seen))
             p = float(chi2.sf(far, len(ways)))
             inside += p >= 0.05
-            three = [truth, space.from_unit(found), shipped]
+            both = [truth, space.from_unit(found)]
             block = Block(SEED + 100 + which, 0, FRESH, apart=True)
-            one, two, before = (made.sample for made in evaluator.roll(three, block))
+            one, two = (made.sample for made in evaluator.roll(both, block))
             objective = Objective(Target("hidden", None, one), space)
             distance = objective(two, truth)
-            start = objective(before, truth).tv
+            start = objective(unmoved.sample, truth).tv
             far_off += start > _MOST_TV
             lines.append(
                 f"{which + 1}: {len(ways)} told, p {p:.3f}; "
