@@ -67,7 +67,7 @@ demo: $(STAMP)
 	@echo 'The picture: out/demo/poses.png'
 
 test: $(STAMP)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import signal
+
+# The matrices are small: threads of a linear algebra library would only wait for one another.
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def main() -> None:
     """Loads the command line and runs it."""
+    for name in _THREADS:
+        os.environ.setdefault(name, "1")
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # A module that is still loading would answer Ctrl-C with a traceback.
         signal.signal(signal.SIGINT, signal.SIG_DFL)

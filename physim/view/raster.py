@@ -50,7 +50,9 @@ def rasterise(places: FloatArray, faces: IntArray, width: int, height: int) -> S
     facing = np.flatnonzero(twice < 0.0)  # y points down: what faces the camera turns clockwise
     corners = places[faces[facing].T]
     corners[:, :, :2] -= 0.5
-    lowest, highest = corners.min(axis=0), corners.max(axis=0)
+    one, two, three = corners
+    lowest = np.minimum(np.minimum(one, two), three)  # several times as quick as `min(axis=0)`
+    highest = np.maximum(np.maximum(one, two), three)
     low = np.maximum(np.ceil(lowest[:, :2]), 0.0)
     high = np.minimum(np.floor(highest[:, :2]), [width - 1.0, height - 1.0])
     wide, tall = (high - low + 1.0).T

@@ -161,24 +161,42 @@ def _ground(
 
 def _share_of_table(view: View, table: Table | None, width: int, height: int) -> AnyFloats:
     """(height, width) share of each pixel that shows the table, of 4 x 4 samples at its edge."""
-    x, y = view.slopes(width, height)
-    if _on_table(view, table, x[[0, -1]], y[[0, -1]]).all():  # the corners: it is convex
-        return np.ones((height, width), dtype=np.float32)
-    fine = _on_table(view, table, *view.slopes(4 * width, 4 * height))
-    return np.asarray(fine.reshape(height, 4, width, 4).mean(axis=(1, 3), dtype=np.float32))
+    x, y = view.slopes(4 * width, 4 * height)
+    # A pixel's samples lie between four places of this grid; where all four agree so do the
+    # samples, as the table is convex.
+    grid = _on_table(view, table, np.append(x[::4], x[-1]), np.append(y[::4], y[-1])[:, None])
+    on = grid[:-1, :-1] & grid[:-1, 1:] & grid[1:, :-1] & grid[1:, 1:]
+    off = ~(grid[:-1, :-1] | grid[:-1, 1:] | grid[1:, :-1] | grid[1:, 1:])
+    share = on.astype(np.float32)
+    row, column = np.nonzero(~(on | off))
+    four = np.arange(4)
+    fine = _on_table(
+        view,
+        table,
+        x[4 * column[:, None, None] + four[None, None, :]],
+        y[4 * row[:, None, None] + four[None, :, None]],
+    )
+    share[row, column] = fine.mean(axis=(1, 2), dtype=np.float32)
+    return share
 
 
 def _on_table(view: View, table: Table | None, x: FloatArray, y: FloatArray) -> NDArray[np.bool_]:
-    """(y, x) whether rays of these slopes meet the table; one without end lies to the horizon."""
+    """Whether rays of these slopes meet the table; one without end lies to the horizon.
+
+    Args:
+        view: of the camera.
+        table: None for one without end.
+        x: slopes to the right.
+        y: slopes up, of a shape that goes with that of `x`.
+    """
     right, up, forward = view.axes
     rise = forward[2] + y * up[2]
-    on = np.broadcast_to((rise < -1e-6)[:, None], (len(y), len(x)))
+    on = rise < -1e-6
     if table is None:
-        return on
+        return np.broadcast_to(on, np.broadcast_shapes(x.shape, y.shape))
     far = view.place_m[2] / np.maximum(-rise, 1e-6)
     for k, half in ((0, 0.5 * table.length_m), (1, 0.5 * table.width_m)):
-        middle = view.place_m[k] + far * (forward[k] + y * up[k])
-        place = middle[:, None] + (far * right[k])[:, None] * x
+        place = view.place_m[k] + far * (forward[k] + y * up[k]) + far * right[k] * x
         on = on & (np.abs(place) <= half)
     return np.asarray(on)
 
