@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -89,7 +90,7 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
         data = json.loads(gzip.decompress(content) if path == packed else content)
         if data["format"] != _FORMAT:
             raise ValueError(f"format {data['format']}, this physim reads {_FORMAT}")
-        return Checkpoint(
+        checkpoint = Checkpoint(
             configuration=dict(data["configuration"]),
             start=dict(data["start"]),
             history=[
@@ -102,13 +103,45 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
             final=data["final"],
             made_with=list(data["made_with"]),
         )
+        _check(checkpoint)
+        return checkpoint
     except FileNotFoundError:
         return None
-    except (OSError, EOFError, zlib.error, ValueError, TypeError, KeyError) as error:
+    except (
+        *(OSError, EOFError, zlib.error, RecursionError, DatasetError),
+        *(ValueError, TypeError, KeyError, AttributeError),
+    ) as error:
+        why = f"no `{error.args[0]}`" if isinstance(error, KeyError) else error
         raise DatasetError(
-            f"{path}: no usable checkpoint ({error}); choose another folder, or remove the file to "
+            f"{path}: no usable checkpoint ({why}); choose another folder, or remove the file to "
             "begin anew"
         ) from error
+
+
+def _check(checkpoint: Checkpoint) -> None:
+    """Refuses what no fit has written: all that a search is told again, and all counts."""
+    names = set(checkpoint.configuration["parameters"])
+    population = checkpoint.configuration["schedule"]["population"]
+    found = [one for generation in checkpoint.history for one in generation]
+    numbers = [*checkpoint.start.values(), *(one.loss for one in found)]
+    numbers += [x for one in found for x in one.point]
+    if checkpoint.final is not None:
+        final = checkpoint.final
+        numbers += [final["generations"], final["rolls"], *final["values"].values()]
+        if set(final["values"]) != names:
+            raise ValueError("final values of other parameters")
+        Sample.from_json(final["sample"])
+    if not all(map(math.isfinite, numbers)):
+        raise ValueError("a number that is not finite")
+    if set(checkpoint.start) != names and (checkpoint.start or found):
+        raise ValueError("a start of other parameters")
+    if any(len(generation) != population for generation in checkpoint.history):
+        raise ValueError(f"a generation of other than {population} candidates")
+    if any(len(one.point) != len(names) for one in found):
+        raise ValueError(f"a point of other than {len(names)} parameters")
+    for one in found:
+        if "problem" not in one.record:
+            Sample.from_json(one.record["sample"])
 
 
 def open_checkpoint(folder: Path, configuration: Json) -> Checkpoint:

@@ -16,7 +16,7 @@ from physim.calibrate.fit import Problem
 from physim.calibrate.parameters import Space, Values
 from physim.calibrate.sample import Sample
 from physim.calibrate.surface_search import Point
-from physim.errors import ConfigError
+from physim.errors import ConfigError, DatasetError
 from physim.values import FloatArray
 
 _SHOWN = 5  # differences
@@ -49,7 +49,7 @@ def earlier_samples(
         checkpoint = read_checkpoint(folder)
         if checkpoint is None:
             raise ConfigError(f"{folder}: holds no fit (no {FILE_NAME})")
-        there = _rolled(checkpoint.configuration)
+        there = _rolled(checkpoint.configuration, folder)
         names = tuple(there["parameters"])
         bounds = {name: here["parameters"][name] for name in names if name in here["parameters"]}
         if unlike := differences(there, {**here, "parameters": bounds}):
@@ -76,12 +76,17 @@ def _point(unit: Mapping[str, float], space: Space) -> FloatArray:
     return np.array([unit[name] for name in space.names])
 
 
-def _rolled(configuration: dict[str, Any]) -> dict[str, Any]:
+def _rolled(configuration: dict[str, Any], folder: Path | None = None) -> dict[str, Any]:
     """What a sample depends on, but for its seed."""
     plain = json.loads(json.dumps(configuration))
-    base = {key: value for key, value in plain["base"].items() if key != "seed"}
-    bounds = {
-        name: {key: entry[key] for key in ("low", "high")}
-        for name, entry in plain["parameters"].items()
-    }
+    try:
+        base = {key: value for key, value in plain["base"].items() if key != "seed"}
+        bounds = {
+            name: {key: entry[key] for key in ("low", "high")}
+            for name, entry in plain["parameters"].items()
+        }
+    except (KeyError, TypeError, AttributeError):
+        raise DatasetError(
+            f"{folder}: its checkpoint does not say what was rolled; leave it out"
+        ) from None
     return {"base": base, "parameters": bounds}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from physim.arguments import shown_name
 from physim.batch.configuration import resolve
 from physim.calibrate.earlier import earlier_samples
 from physim.calibrate.evaluate import Evaluator, Progress
@@ -87,8 +88,8 @@ class FitPlan:
         base, target = self.base, load_target(self.table, self.half)
         if set(heights_mm(base.toss)) != set(target.sample.heights_mm):
             raise ConfigError(
-                f"the toss `{self.toss}` is from {heights_mm(base.toss)} mm, the real rolls from "
-                f"{target.sample.heights_mm} mm; take a toss with the same heights"
+                f"the toss `{self.toss}` is from {_listed(heights_mm(base.toss))}, the real rolls "
+                f"from {_listed(target.sample.heights_mm)}; take a toss with the same heights"
             )
         space = Space.of(self.parameters, known_parameters(base))
         by_pig = self.by_pig or any(name in COM_DIFFERENCE for name in space.names)
@@ -169,11 +170,23 @@ class FitPlan:
             require_optimizer()
 
     def _start_spec(self) -> Any:
-        return self.start if self.start in STARTS else read_fit(Path(self.start))
+        if self.start in STARTS:
+            return self.start
+        path = Path(self.start)
+        if not path.exists():
+            raise ConfigError(
+                f"unknown start `{shown_name(self.start)}` (valid: {', '.join(STARTS)}, or the "
+                "path of an earlier fit)"
+            )
+        return read_fit(path)
 
     def _earlier(self, space: Space) -> dict[str, float]:
         earlier = read_fit(Path(self.start))
         return {name: value for name, value in earlier.items() if name in space.names}
+
+
+def _listed(heights: Iterable[int]) -> str:
+    return " and ".join(map(str, sorted(set(heights)))) + " mm"
 
 
 def _drawn(space: Space, seed: int) -> dict[str, float]:

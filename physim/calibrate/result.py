@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import yaml
 
-from physim import yamlfile
+from physim import arguments, yamlfile
 from physim.batch.files import make_folder, write_whole
 from physim.calibrate.fit import Fit, Problem
 from physim.calibrate.parameters import Values, changed_shape, factors, offset_mm, setup
-from physim.calibrate.plausible import COM_DIFFERENCE, SHAPE, TOSS
+from physim.calibrate.plausible import COM_DIFFERENCE, SHAPE, TOSS, registry
 from physim.errors import ConfigError, ModelError
 from physim.pigs.library import model_folder
 from physim.pigs.model import MTL_NAME, build_folder
 from physim.pigs.modelfile import FILE_NAME as MODEL_YAML
 from physim.pigs.modelfile import read_model_file
+from physim.pigs.shape import PigShape
 from physim.prepared import keep
 from physim.roll import Setup
+from physim.seeding import MAX_SEED
 from physim.tosses.library import yaml_values
 
 Json = dict[str, Any]
@@ -107,16 +109,21 @@ def read_origin(path: Path) -> tuple[dict[str, str], int | None]:
         path: of its YAML, or the folder of that.
 
     Raises:
-        ConfigError: no such file.
+        ConfigError: no such file, or names or a seed that are none.
     """
-    data = yamlfile.load(path / FIT_YAML if path.is_dir() else path)
-    base, schedule = data.get("base"), data.get("schedule")
-    names = base if isinstance(base, dict) else {}
-    seed = schedule.get("seed") if isinstance(schedule, dict) else None
-    return (
-        {key: names[key] for key in ("model", "toss") if isinstance(names.get(key), str)},
-        seed if isinstance(seed, int) else None,
-    )
+    path, data = _loaded(path)
+    base, schedule = data.get("base", {}), data.get("schedule", {})
+    if not isinstance(base, dict) or not isinstance(schedule, dict):
+        raise ConfigError(f"{path}: `base` and `schedule` must be mappings")
+    names = {
+        key: arguments.text(f"{path}: base: `{key}`", base[key])
+        for key in ("model", "toss")
+        if key in base
+    }
+    seed = None
+    if "seed" in schedule:
+        seed = arguments.whole(f"{path}: schedule: `seed`", schedule["seed"], 0, MAX_SEED)
+    return names, seed
 
 
 def read_fit(path: Path) -> dict[str, float]:
@@ -126,18 +133,41 @@ def read_fit(path: Path) -> dict[str, float]:
         path: of its YAML, or the folder of that.
 
     Raises:
-        ConfigError: no such file, or another one.
+        ConfigError: no such file, another one, or a value that no fit can have.
     """
-    path = path / FIT_YAML if path.is_dir() else path
-    parameters = yamlfile.load(path).get("parameters")
-    if not isinstance(parameters, dict) or not all(
-        isinstance(entry, dict) for entry in parameters.values()
+    path, data = _loaded(path)
+    parameters = data.get("parameters")
+    if (
+        not isinstance(parameters, dict)
+        or not parameters
+        or not all(isinstance(entry, dict) for entry in parameters.values())
     ):
         raise ConfigError(f"{path}: is no result of a fit: it has no `parameters`")
-    return {
-        str(name): yamlfile.number(entry, "value", f"{path}: {name}")
-        for name, entry in parameters.items()
-    }
+    bounds = {name: (one.low, one.high) for name, one in registry(None).items()}
+    shapes = [SHAPE + entry.name for entry in fields(PigShape)]  # bounds: those it was fitted in
+    yamlfile.check_keys(parameters, [*bounds, *shapes], f"{path}: parameters")
+    values = {}
+    for name, entry in parameters.items():
+        where = f"{path}: {name}"
+        if name not in bounds and {"low", "high"} <= set(entry):
+            bounds[name] = (
+                yamlfile.number(entry, "low", where),
+                yamlfile.number(entry, "high", where),
+            )
+        values[name] = yamlfile.number(entry, "value", where, *bounds.get(name, ()))
+    return values
+
+
+def _loaded(path: Path) -> tuple[Path, Json]:
+    """The path of a fit's YAML, which may be given as its folder, and what is in it."""
+    if path.is_dir():
+        path = path / FIT_YAML
+        if not path.exists():
+            raise ConfigError(
+                f"{path.parent}: holds no result of a fit (no {FIT_YAML}); name another folder, or "
+                "bring a fit there to its end with `physim calibrate`"
+            )
+    return path, yamlfile.load(path)
 
 
 def write_models(folder: Path, base: Setup, values: Values) -> list[Path]:

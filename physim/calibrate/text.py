@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +22,14 @@ def list_text(parameters: Mapping[str, Parameter]) -> str:
         for p in parameters.values()
     ]
     return "\n".join(lines)
+
+
+def list_values(parameters: Mapping[str, Parameter]) -> dict[str, Any]:
+    """The same as plain values, by name."""
+    return {
+        name: {key: value for key, value in asdict(parameter).items() if key != "name"}
+        for name, parameter in parameters.items()
+    }
 
 
 def fit_text(fit: Fit, problem: Problem, out: Path) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from physim.cli.options import SEED, file_path, json_option, whole_number
+from physim.cli.options import SEED, file_path, json_option, listed, whole_number
 from physim.cli.output import clean_stdout, print_json
 from physim.cli.streams import say
 from physim.errors import PhysimError
@@ -126,13 +126,17 @@ def calibrate(
         from physim.calibrate.parameters import known_parameters
         from physim.calibrate.plan import FitPlan
         from physim.calibrate.result import summary
-        from physim.calibrate.text import fit_text, list_text
+        from physim.calibrate.text import fit_text, list_text, list_values
 
         if parameters is not None:
-            names["parameters"] = tuple(filter(None, map(str.strip, parameters.split(","))))
+            names["parameters"] = listed(parameters)
         plan = FitPlan(half=None if half is None else int(half), **names)
         if out is None or listing:
-            stdout.write(list_text(known_parameters(plan.base)) + "\n")
+            known = known_parameters(plan.base)
+            if as_json:
+                print_json({"parameters": list_values(known)}, stdout)
+            else:
+                stdout.write(list_text(known) + "\n")
             return
         count = workers or cores()
         if count > 1:

@@ -35,12 +35,34 @@ def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
     return convert
 
 
+def decimal_number(low: float, high: float) -> Callable[[str], float]:
+    """The type of an option: a number in [low, high]; NaN is in no range."""
+
+    def convert(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not low <= number <= high:
+            raise click.BadParameter(
+                f"must be a number from {low:g} to {high:g}, found {shown(text)}"
+            )
+        return number
+
+    return convert
+
+
 def file_path(text: str) -> Path:
     """A path; an empty one is refused, since it would be the current folder."""
     try:
         return path("the path", text)
     except ConfigError as error:
         raise click.BadParameter(str(error)) from None
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """The names in a text that commas separate."""
+    return tuple(filter(None, map(str.strip, text.split(","))))
 
 
 SEED = whole_number(0, MAX_SEED)

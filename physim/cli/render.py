@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from physim.arguments import shown_name
-from physim.cli.options import SEED, file_path, setup_options, whole_number
+from physim.cli.options import SEED, decimal_number, file_path, setup_options, whole_number
 from physim.errors import ConfigError
 from physim.values import PIG_NAMES
 
@@ -29,6 +29,8 @@ _SIZE = whole_number(32, 4096)
 _FRAMES_PER_S = {".gif": 20, ".mp4": 30, ".glb": 30}  # a GIF's frames last hundredths of a second
 _VIEWS = ("views", "contacts", "pig")
 _MOST_ROLLS = 48  # of one sheet
+_GIF_FPS = 50  # a frame of two hundredths of a second is the shortest that every viewer shows
+_GIF_PIXELS = 3 * 10**8  # of all frames, which are held in memory with 4 bytes a pixel
 # What each kind of picture takes beside --out.
 _TAKES: dict[str, tuple[str, ...]] = {
     "sheet": (),
@@ -83,7 +85,7 @@ _TAKES: dict[str, tuple[str, ...]] = {
 )
 @click.option(
     "--speed",
-    type=click.FloatRange(0.01, 100.0),
+    type=decimal_number(0.01, 100.0),
     default=1.0,
     show_default=True,
     metavar="X",
@@ -109,14 +111,14 @@ def render(out: Path, **given: Any) -> None:
 
         require_encoder()
     with _claimed(out) as part, _progress("frames" if suffix in _FILMS else "pictures") as progress:
-        if suffix in _FILMS:
-            _write_film(part, suffix, given, progress)
-        else:
-            picture = _still(given, progress)
-            try:
+        picture = None if suffix in _FILMS else _still(given, progress)
+        try:
+            if picture is None:
+                _write_film(part, suffix, given, progress)
+            else:
                 picture.save(part)
-            except OSError as error:
-                raise _unwritable(out, error) from error
+        except OSError as error:
+            raise _unwritable(out, error) from error
     click.echo(str(out))
 
 
@@ -163,6 +165,11 @@ def _write_film(
         write_glb(path, replay, plan.speed)
         return
     total = len(plan.times_s(replay.ends_s))
+    if suffix == ".gif" and total * plan.width * plan.height > _GIF_PIXELS:
+        raise ConfigError(
+            f"{total:,} frames of {plan.width} x {plan.height} pixels are too many for a .gif; "
+            "take a smaller picture, fewer frames a second or more speed, or name an .mp4"
+        )
 
     def told() -> Iterator[Pillow.Image]:
         for number, frame in enumerate(frames(replay, plan)):
@@ -227,6 +234,8 @@ def _refuse_what_would_be_ignored(suffix: str) -> None:
             or ((size or name == "fps") and suffix == ".glb")
         ):
             raise click.UsageError(f"{option} does not go with a {suffix} file", context)
+        if name == "fps" and suffix == ".gif" and context.params["fps"] > _GIF_FPS:
+            raise click.UsageError(f"a .gif shows at most {_GIF_FPS} frames a second", context)
         if "count" in given and name in (*_VIEWS, "no_label", "width", "height"):
             raise click.UsageError(f"{option} does not go with -n; leave out one of them", context)
     ways = [given[name] for name in (*_VIEWS, "no_label") if name in given]

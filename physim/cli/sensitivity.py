@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 from physim.cli.fitted import fitted_values, kept_rolls, real_joints, with_origin, write_json
-from physim.cli.options import SEED, fit_options, json_option, whole_number
+from physim.cli.options import SEED, decimal_number, fit_options, json_option, listed, whole_number
 from physim.cli.output import clean_stdout, print_json
 from physim.cli.streams import say
 
 MAX_ROLLS = 10**9
-MAX_STEP = 5.0
+MIN_STEP, MAX_STEP = 0.001, 5.0  # a step below would drown in rounding
 
 
 @click.command()
@@ -33,7 +33,7 @@ MAX_STEP = 5.0
 )
 @click.option(
     "--step",
-    type=float,
+    type=decimal_number(MIN_STEP, MAX_STEP),
     default=0.5,
     show_default=True,
     metavar="S",
@@ -65,10 +65,6 @@ def sensitivity(
     parameters the real rolls tell apart. The rolls are kept in DIR/rolls, so the same command goes
     on where it was stopped. It writes DIR/sensitivity.json and DIR/sensitivity.png.
     """
-    if not 0.0 < step <= MAX_STEP:
-        raise click.BadParameter(
-            f"must lie above 0 and not above {MAX_STEP:g}", param_hint="--step"
-        )
     with clean_stdout() as stdout:
         from physim.calibrate import parameters as registry
         from physim.roll import Setup
@@ -85,8 +81,8 @@ def sensitivity(
         real = real_joints(table, half)
         base, fitted = Setup.named(**names), fitted_values(fit)
         check_heights(base.toss, real)
-        asked = parameters.split(",") if parameters else list(registry.DEFAULT)
-        space = registry.Space.of(map(str.strip, asked), registry.known_parameters(base))
+        asked = registry.DEFAULT if parameters is None else listed(parameters)
+        space = registry.Space.of(asked, registry.known_parameters(base))
         values = {**registry.values_of(base, space.names), **fitted}
         change = core.after(fitted, registry.setup)
         varied = [core.Varied.of(one, values[one.name], step) for one in space.parameters]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +26,14 @@ _QUALITY = [
 def write_gif(path: Path, frames: Iterable[Pillow.Image], frames_per_s: float, held: int) -> None:
     """An endless GIF; the last frame stays for `held` frames more.
 
-    A GIF counts in hundredths of a second: 20 and 25 frames a second come out as they are.
+    A GIF counts in hundredths of a second: at 20 and 25 frames a second all last equally long, at
+    30 some a hundredth longer than others.
     """
     shown = list(frames)
     palette = _palette(shown)
     flat = [frame.quantize(palette=palette, dither=Pillow.Dither.NONE) for frame in shown]
-    frame_ms = max(20, 10 * round(100.0 / frames_per_s))
-    durations = [frame_ms] * (len(flat) - 1) + [frame_ms * (1 + held)]
+    starts = [round(100.0 * k / frames_per_s) for k in (*range(len(flat)), len(flat) + held)]
+    durations = [10 * (end - start) for start, end in pairwise(starts)]
     flat[0].save(
         path,
         format="GIF",
@@ -48,6 +50,7 @@ def write_mp4(path: Path, frames: Iterable[Pillow.Image], frames_per_s: float, h
 
     Raises:
         ConfigError: the encoder is not installed, or a picture of odd width or height.
+        OSError: the encoder could not write.
     """
     encoder = require_encoder()
     pending = iter(frames)
@@ -68,6 +71,8 @@ def write_mp4(path: Path, frames: Iterable[Pillow.Image], frames_per_s: float, h
     try:
         for frame in _with_pause(chain([first], pending), held):
             sink.send(np.ascontiguousarray(frame))
+    except OSError as error:  # its text is FFmpeg's whole log
+        raise OSError(errno.EIO, "FFmpeg ended before the film did") from error
     finally:
         sink.close()
 

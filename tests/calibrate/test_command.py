@@ -14,7 +14,7 @@ import yaml
 
 from physim.calibrate.checkpoint import read_checkpoint
 from physim.calibrate.parameters import setup, values_of
-from physim.calibrate.result import read_fit, write_model
+from physim.calibrate.result import read_fit, read_origin, write_model
 from physim.cli.main import main
 from physim.errors import ConfigError
 from physim.pigs.library import load_model, model_folder
@@ -163,8 +163,8 @@ def test_another_command_in_the_same_folder_is_refused(
     [
         (["--out", "x", "--parameters", "comm"], "unknown parameter `comm`"),
         (["--out", "x", "--table", "kern2006"], "counts single pigs"),
-        (["--out", "x", "--toss", "drop"], "is from (150,) mm"),
-        (["--out", "x", "--start", "nowhere"], "nowhere: cannot be read"),
+        (["--out", "x", "--toss", "drop"], "is from 150 mm, the real rolls from 127 and 203 mm"),
+        (["--out", "x", "--start", "nowhere"], "unknown start `nowhere` (valid: model, prior"),
         (["--out", "x", "--rolls", "1"], "must be a whole number"),
         ([], "give a folder with --out DIR"),
     ],
@@ -198,6 +198,10 @@ def test_the_parameters_are_listed(capfd: pytest.CaptureFixture[str]) -> None:
     assert ended.value.code == 0 and max(map(len, lines)) <= 80
     names = {line.split()[0] for line in lines[1:]}
     assert {"com_up_mm", "friction", "toss.slide_m_s", "shape.snout_tilt_deg"} <= names
+    with pytest.raises(SystemExit):
+        main(["calibrate", "--list", "--json"])
+    told = json.loads(capfd.readouterr().out)["parameters"]
+    assert set(told) == names and told["friction"]["low"] == 0.2
 
 
 def test_a_shape_is_written_and_built(tmp_path: Path) -> None:
@@ -227,5 +231,35 @@ def test_two_pigs_are_two_folders(tmp_path: Path) -> None:
 def test_what_is_no_fit_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="is no result of a fit"):
         read_fit(model_folder("standard") / "model.yaml")
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="holds no result of a fit"):
         read_fit(tmp_path)
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_fit(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("entries", "told"),
+    [
+        ("{}", "has no `parameters`"),
+        ("{friction: {value: .nan}}", "friction: `value` must be a finite number"),
+        ("{friction: {value: 0}}", "friction: `value` must lie in [0.2, 0.8]"),
+        ("{com_up_mm: {value: 1.0e+300}}", "com_up_mm: `value` must lie in [-1, 1]"),
+        ("{shape.head_z_mm: {value: 9, low: 10, high: 11}}", "must lie in [10, 11]"),
+        ("{shape.wing_mm: {value: 9}}", "unknown key `shape.wing_mm`"),
+        ("{frictoin: {value: 0.3}}", "did you mean `friction`?"),
+    ],
+)
+def test_values_that_no_fit_can_have_are_refused(entries: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "fit.yaml").write_text(f"parameters: {entries}\n")
+    with pytest.raises(ConfigError) as refusal:
+        read_fit(tmp_path)
+    assert told in str(refusal.value) and "fit.yaml: " in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "line", ["base: x", "base: {model: 3}", "base: {toss: ''}", "schedule: {seed: true}"]
+)
+def test_an_origin_that_is_none_is_refused(line: str, tmp_path: Path) -> None:
+    (tmp_path / "fit.yaml").write_text(f"{line}\nparameters: {{friction: {{value: 0.3}}}}\n")
+    with pytest.raises(ConfigError, match=r"fit\.yaml: "):
+        read_origin(tmp_path)

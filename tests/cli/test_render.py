@@ -82,6 +82,9 @@ def test_a_roll_of_a_dataset_is_that_roll(tmp_path: Path) -> None:
         (["--out", "x.png", "--no-label", "-n", "2"], "--no-label does not go with -n"),
         (["--out", "x.gif", "--no-label"], "--no-label does not go with a .gif file"),
         (["--out", "x.png", "-n", "49"], "from 1 to 48"),
+        (["--out", "x.gif", "--speed", "nan"], "from 0.01 to 100"),
+        (["--out", "x.gif", "--fps", "51"], "at most 50 frames a second"),
+        (["--out", "x.gif", "--width", "4096", "--height", "4096"], "too many for a .gif"),
     ],
 )
 def test_what_would_be_ignored_is_refused(options: list[str], says: str, tmp_path: Path) -> None:
@@ -89,6 +92,26 @@ def test_what_would_be_ignored_is_refused(options: list[str], says: str, tmp_pat
     done = render(*options[:1], place, *options[2:])
     assert done.returncode == 2
     assert says in done.stderr and done.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_place_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    """A limit of the size of files stands for a full disk."""
+    program = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
+        "from physim.cli.main import main; main()"
+    )
+    size = ("--width", "64", "--height", "48")
+    for name, options in (("a.png", size), ("b.gif", (*size, "--fps", "4")), ("c.glb", ())):
+        done = subprocess.run(
+            [sys.executable, "-c", program, "render", "--out", str(tmp_path / name), *options],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2
+        last = done.stderr.strip().splitlines()[-1]
+        assert f"{name}: cannot be written (File too large)" in last
     assert not list(tmp_path.iterdir())
 
 

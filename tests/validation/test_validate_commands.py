@@ -73,6 +73,8 @@ def test_a_missing_plotting_library_is_told_before_anything_is_rolled(
         (("validate", "--fit", "nowhere.yaml"), "nowhere.yaml"),
         (("sensitivity", "--parameters", "com_upp_mm"), "did you mean `com_up_mm`"),
         (("sensitivity", "--step", "0"), "--step"),
+        (("sensitivity", "--step", "1e-20"), "--step"),
+        (("sensitivity", "--parameters", ""), "name at least one parameter"),
         (("sensitivity", "--toss", "drop"), "127 and 203 mm"),
     ],
 )

@@ -67,6 +67,10 @@ def test_a_gif_keeps_its_frames_and_their_times(tmp_path: Path, shown: list[Pill
         assert film.size == (64, 48)
     assert durations == [200] * (len(shown) - 1) + [1400]
     again = tmp_path / "b.gif"
+    encode.write_gif(again, shown, 30.0, held=6)
+    with Pillow.open(again) as film:
+        film.seek(1)
+        assert film.info["duration"] == 40  # 3.33 to 6.67 hundredths, rounded both
     encode.write_gif(again, shown, 5.0, held=6)
     assert again.read_bytes() == path.read_bytes()
 
