@@ -10,6 +10,7 @@ import numpy as np
 from PIL import Image as Pillow
 
 from physim.batch.read import read_columns
+from physim.errors import DatasetError
 from physim.pigs.library import load_model
 from physim.rests import RestTable, lying
 from physim.statistics.counts import Counts
@@ -34,7 +35,7 @@ def pose_sheet(folder: Path | str, progress: Progress = None) -> Pillow.Image:
         DatasetError: no dataset of rolls there, a damaged part, or other rolls on this machine.
     """
     names = [*_COUNTED, *(f"{pig}_{name}" for pig in PIG_NAMES for name in _PIG)]
-    columns = read_columns(folder, names)
+    columns = _rows(folder, names)
     counts = Counts.from_columns(**{name: columns[name] for name in columns if name != "index"})
     real = pool_poses(load_table(REFERENCE))
     pigs = sum(real.values())
@@ -60,7 +61,7 @@ def outcome_sheet(folder: Path | str, progress: Progress = None) -> Pillow.Image
     Raises:
         DatasetError: as for `pose_sheet`.
     """
-    columns = read_columns(folder, ["index", "outcome"])
+    columns = _rows(folder, ["index", "outcome"])
     found, firsts, counts = np.unique(columns["outcome"], return_index=True, return_counts=True)
     order = sorted(range(len(found)), key=lambda k: (-counts[k], found[k]))
     total = len(columns["outcome"])
@@ -131,6 +132,16 @@ def rest_sheet(
     title = f"Rests of the model {name or Path(model).name}: {len(rests)}, "
     title += "by how often a slow pig ends in them"
     return contact_sheet(title, tiles, progress=progress)
+
+
+def _rows(folder: Path | str, names: list[str]) -> dict[str, Any]:
+    """The columns of a dataset that holds a roll at least."""
+    columns = dict(read_columns(folder, names))
+    if not len(columns["index"]):
+        raise DatasetError(
+            f"{folder}: holds no roll; run the same `physim batch` command again to make them"
+        )
+    return columns
 
 
 def _source(theatre: Theatre) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -105,9 +105,7 @@ class RunTheatre(Theatre):
         self.manifest = read_manifest(folder)
         if self.manifest.kind != ROLLS:
             raise DatasetError(f"{folder}: holds counts only, no rolls to look at")
-        plan = BatchPlan(n=self.manifest.n, **self.manifest.names)
-        self.manifest.check_configuration(plan.configuration(), ROLLS, self._folder)
-        super().__init__(plan)
+        super().__init__(_plan_of(self.manifest, self._folder))
 
     def replay(self, index: int) -> Replay:
         """The roll of that row.
@@ -124,6 +122,32 @@ class RunTheatre(Theatre):
                 "replay it on the platform and with the versions of its manifest"
             )
         return shown
+
+
+def _plan_of(manifest: Manifest, folder: Path) -> BatchPlan:
+    """The batch that made a dataset, as far as names tell it.
+
+    Raises:
+        DatasetError: the names make another setup, or are none of a batch.
+    """
+    names = dict(manifest.names)
+    labelled = names.pop("label", None) is not None  # of `physim validate` or `sensitivity`
+    if unknown := set(names) - {field.name for field in fields(BatchPlan)}:
+        raise DatasetError(
+            f"{folder}: its manifest names what no batch has ({', '.join(sorted(unknown))}); "
+            "restore it from a copy"
+        )
+    plan = BatchPlan(**{"n": manifest.n, "seed": manifest.seed, **names})
+    try:
+        manifest.check_configuration(plan.configuration(), ROLLS, folder)
+    except DatasetError as error:
+        if not labelled:
+            raise
+        raise DatasetError(
+            f"{folder}: its rolls are of a setup that no names make again, such as that of a fit; "
+            "only rolls of named models, tosses and surfaces can be seen"
+        ) from error
+    return plan
 
 
 @contextmanager

@@ -30,10 +30,14 @@ def start(module: str) -> subprocess.Popen[str]:
     """A window's process, which is told on stdin what to show.
 
     Raises:
-        DisplayError: no display is named.
+        DisplayError: no display is named, or one of another machine that does not answer.
     """
-    if sys.platform.startswith("linux") and not os.environ.get("DISPLAY"):
+    display = os.environ.get("DISPLAY", "")
+    if sys.platform.startswith("linux") and not display:
         raise DisplayError(f"{_NO_DISPLAY} (DISPLAY is not set); {_REMEDY}")
+    # PyBullet would wait for minutes for a machine that is not there.
+    if _is_remote(display) and not _reachable(display):
+        raise DisplayError(f"{_NO_DISPLAY} (DISPLAY={display}); {_REMEDY}")
     return subprocess.Popen(
         [sys.executable, "-m", module],
         stdin=subprocess.PIPE,
@@ -106,6 +110,12 @@ def frames() -> Iterator[float]:
         began = time.monotonic()
         yield began
         time.sleep(max(0.0, _FRAME_S - (time.monotonic() - began)))
+
+
+def _is_remote(display: str) -> bool:
+    """Whether it is reached over the network."""
+    host = display.rpartition(":")[0]
+    return host not in ("", "unix") and "/" not in host
 
 
 def _reachable(display: str) -> bool:

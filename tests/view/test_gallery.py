@@ -9,8 +9,11 @@ from scipy.spatial.transform import Rotation
 
 import physim
 from physim.batch.read import read_columns
+from physim.batch.run import run_batch
+from physim.calibrate.parameters import setup
 from physim.errors import DatasetError
 from physim.roll import Setup, Simulator
+from physim.validation.datasets import SetupPlan
 from physim.values import PIG_NAMES, RigidState
 from physim.view import gallery
 from physim.view.caption import headline, title_of
@@ -73,6 +76,29 @@ def test_rows_that_are_not_there_and_counts_are_refused(dataset: Path, tmp_path:
     physim.batch(4, tmp_path / "c", seed=5, workers=1, counts_only=True)
     with pytest.raises(DatasetError, match="counts only"):
         RunTheatre(tmp_path / "c")
+
+
+def test_a_dataset_without_a_roll_has_no_sheet(dataset: Path, tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_bytes((dataset / "manifest.json").read_bytes())
+    for sheet in (gallery.pose_sheet, gallery.outcome_sheet):
+        with pytest.raises(DatasetError, match="holds no roll; run the same"):
+            sheet(tmp_path)
+
+
+def test_rolls_of_a_validation_are_seen_where_names_make_its_setup(tmp_path: Path) -> None:
+    """Its datasets are of setups, not of named batches."""
+    named, unnamed = Setup.named(), setup(Setup.named(), {"friction": 0.3})
+    for name, thrown in (("named", named), ("unnamed", unnamed)):
+        run_batch(SetupPlan.make("main", thrown, seed=7, rolls=2), tmp_path / name, workers=1)
+    with RunTheatre(tmp_path / "named") as theatre:
+        assert theatre.replay(1).roll.index == 1
+    with pytest.raises(DatasetError, match="a setup that no names make again"):
+        RunTheatre(tmp_path / "unnamed")
+    manifest = tmp_path / "named" / "manifest.json"
+    text = manifest.read_text()
+    manifest.write_text(text.replace('"label"', '"lable"'))
+    with pytest.raises(DatasetError, match=r"names what no batch has \(lable\)"):
+        RunTheatre(tmp_path / "named")
 
 
 def test_sheets_of_a_dataset(dataset: Path) -> None:

@@ -220,3 +220,11 @@ def test_a_display_that_is_not_there_too(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("DISPLAY", ":4321")
     with pytest.raises(DisplayError, match=r"no display .*:4321.*physim render"):
         watch({}, 0, None, 300, 300)
+
+
+def test_a_machine_that_does_not_answer_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyBullet would wait for it for minutes; 192.0.2.1 is nobody's address."""
+    monkeypatch.setenv("DISPLAY", "192.0.2.1:0")
+    monkeypatch.setattr(subprocess, "Popen", None)  # no window's process is started
+    with pytest.raises(DisplayError, match=r"no display .*192\.0\.2\.1:0.*physim render"):
+        watch({}, 0, None, 300, 300)
