@@ -100,9 +100,13 @@ def setup(base: Setup, values: Values) -> Setup:
     of_pigs = {name: v for name, v in values.items() if not name.startswith(TOSS)}
     changed = base
     if toss:
-        changed = replace(
-            base, toss=from_mapping({**yaml_values(base.toss), **toss}, "the fitted toss")
-        )
+        before = yaml_values(base.toss)
+        if unknown := sorted(set(toss) - set(before)):
+            raise ConfigError(
+                f"the toss has no `{unknown[0]}`, which was fitted; take the toss that the fit set "
+                "out from, or another one of its kind"
+            )
+        changed = replace(base, toss=from_mapping({**before, **toss}, "the fitted toss"))
     if not of_pigs:
         return changed
     black = _pig(base.black, of_pigs, 0.5)

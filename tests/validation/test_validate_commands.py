@@ -99,6 +99,11 @@ def test_a_fit_brings_the_pig_it_set_out_from_and_refuses_its_seed(
     arguments += ("--only", "settled")
     line = complaint(capfd, *arguments)
     assert "the fit used the seed 20" in line and "--seed 9" in line
+    text = fit.read_text()
+    fit.write_text(text.replace("{friction", "{toss.slide_m_s: {value: 0.1}, friction"))
+    line = complaint(capfd, *arguments, "--toss", "hand", "--seed", 21)
+    assert "the toss has no `slide_m_s`" in line
+    fit.write_text(text)
     found = json_of(capfd, *arguments, "--seed", 21, "--json")
     assert isinstance(found, dict)
     assert found["asked"]["model"] == "standard_before_fit"
