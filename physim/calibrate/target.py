@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from physim.arguments import hint, shown_name
 from physim.calibrate.sample import ROLLS, TOUCHING, Sample
 from physim.errors import ConfigError
 from physim.names import PIG_NAMES, Pose
-from physim.statistics.tables import PairRow, load_table, read_pair_rows
+from physim.statistics.tables import PairRow, load_table, read_pair_rows, table_names
 
 TABLE = "kern2006_pairs"
 HALF_SEED = 2006  # of the one way in which the rolls are split
@@ -50,6 +51,11 @@ def real_rows(name: str | Path = TABLE, half: int | None = None) -> tuple[PairRo
         ConfigError: no such table or file, or a table without heights.
     """
     is_file = str(name).endswith(".csv")
+    if not is_file and name not in table_names():
+        raise ConfigError(
+            f"unknown table `{shown_name(name)}`{hint(name, table_names())} (valid: {TABLE}, or the "
+            "path of a .csv file)"
+        )
     rows = read_pair_rows(Path(name)) if is_file else load_table(str(name)).rows
     if not rows:
         raise ConfigError(
@@ -67,6 +73,10 @@ def _half(rows: tuple[PairRow, ...], half: int) -> tuple[PairRow, ...]:
     for height in sorted({row.height_in for row in rows}):
         here = [row for row in rows if row.height_in == height]
         counts = np.array([row.rolls for row in here])
+        if counts.sum() < 2:
+            raise ConfigError(
+                f"fewer than two real rolls from {height:g} inches; leave out the half"
+            )
         first = rng.multivariate_hypergeometric(counts, int(counts.sum()) // 2)
         chosen = first if half == 1 else counts - first
         kept += [

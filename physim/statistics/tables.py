@@ -23,6 +23,7 @@ from physim.values import Pose
 
 _CELLS = {"pose": POSE_CELLS, "pair": PAIR_CELLS}
 _KEYS = ("title", "source", "cell", "sample_size", "method", "notes")
+_MOST_INCHES, _MOST_ROLLS = 120.0, 10**9
 _CSV_COLUMNS = ("height_in", "start_code", "black", "pink", "rolls")
 _OWN_COLUMNS = ("height_in", "black", "pink", "rolls")  # of one's own rolls: one block
 
@@ -169,18 +170,36 @@ def read_pair_rows(path: Path) -> tuple[PairRow, ...]:
                     f"{path}: the columns must be {','.join(_OWN_COLUMNS)} or "
                     f"{','.join(_CSV_COLUMNS)}"
                 )
-            return tuple(_row(row) for row in reader)
-    except (OSError, TypeError, ValueError) as error:
-        raise ConfigError(f"{path}: cannot be read ({error})") from error
+            rows: list[PairRow] = []
+            for row in reader:
+                rows.append(_row(row, f"{path}: line {reader.line_num}"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not a CSV file in UTF-8 ({error})") from error
+    if not sum(row.rolls for row in rows):
+        raise ConfigError(f"{path}: counts no rolls")
+    return tuple(rows)
 
 
-def _row(row: Mapping[str, str]) -> PairRow:
-    black, pink = (None if row[pig] == TOUCHING else Pose(row[pig]) for pig in ("black", "pink"))
+def _row(row: Mapping[Any, Any], where: str) -> PairRow:
+    if None in row or None in row.values():
+        raise ConfigError(f"{where}: other than one entry a column")
+    try:
+        black, pink = (
+            None if row[pig] == TOUCHING else Pose(row[pig]) for pig in ("black", "pink")
+        )
+        height_in, rolls = float(row["height_in"]), int(row["rolls"])
+        start_code = int(row.get("start_code", 0))
+    except ValueError as error:
+        raise ConfigError(f"{where}: {error}") from error
     if (black is None) != (pink is None):
-        raise ValueError("`touching` must stand for both pigs of a row")
-    return PairRow(
-        float(row["height_in"]), int(row.get("start_code", 0)), black, pink, int(row["rolls"])
-    )
+        raise ConfigError(f"{where}: `touching` must stand for both pigs of a row")
+    if not 0.0 < height_in <= _MOST_INCHES:
+        raise ConfigError(f"{where}: `height_in` must lie above 0 and not above {_MOST_INCHES:g}")
+    if not 0 <= rolls <= _MOST_ROLLS:
+        raise ConfigError(f"{where}: `rolls` must lie in [0, {_MOST_ROLLS:,}]")
+    return PairRow(height_in, start_code, black, pink, rolls)
 
 
 def table_of(counts: Counts, name: str) -> ReferenceTable:

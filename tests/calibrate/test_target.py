@@ -33,6 +33,29 @@ def test_a_file_of_counts_does_as_well(tmp_path: Path) -> None:
         load_target(tmp_path / "none.csv")
 
 
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("", "counts no rolls"),
+        ("5,0,trotter,trotter,0", "counts no rolls"),
+        ("nan,0,trotter,trotter,2", "line 2: `height_in` must lie above 0"),
+        ("inf,0,trotter,trotter,2", "line 2: `height_in` must lie above 0"),
+        ("5,0,trotter,trotter,-3", "line 2: `rolls` must lie in"),
+        (f"5,0,trotter,trotter,{'9' * 30}", "line 2: `rolls` must lie in"),
+        ("5,0,trotter", "line 2: other than one entry a column"),
+        ("5,0,trotter,trotter,2,7", "line 2: other than one entry a column"),
+        ("5,0,trotter,horse,2", "line 2: 'horse' is not a valid Pose"),
+        ("5,0,trotter,trotter,1", "fewer than two real rolls from 5 inches"),
+    ],
+)
+def test_a_line_that_is_no_count_is_told(lines: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "few.csv"
+    path.write_text(f"height_in,start_code,black,pink,rolls\n{lines}\n")
+    with pytest.raises(ConfigError) as refusal:
+        load_target(path, half=1)
+    assert told in str(refusal.value)
+
+
 def test_the_halves_have_no_roll_in_common_and_miss_none() -> None:
     one, two = load_target(half=1).sample, load_target(half=2).sample
     assert one + two == load_target().sample
