@@ -92,7 +92,7 @@ def _serve(pipe: Connection, name: str, plan: BatchPlan) -> None:
                 done = [rolls.roll(plan.seed, index) for index in indices]
                 spent = time.process_time() - start
                 pipe.send(Timed(spent, sum(roll.time_s for roll in done), Counts.from_rows(done)))
-    except EOFError:
+    except (EOFError, ConnectionError):  # the parent has ended meanwhile, by Ctrl-C
         return
     except PhysimError as error:
         pipe.recv()

@@ -53,8 +53,8 @@ def real_rows(name: str | Path = TABLE, half: int | None = None) -> tuple[PairRo
     is_file = str(name).endswith(".csv")
     if not is_file and name not in table_names():
         raise ConfigError(
-            f"unknown table `{shown_name(name)}`{hint(name, table_names())} (valid: {TABLE}, or the "
-            "path of a .csv file)"
+            f"unknown table `{shown_name(name)}`{hint(name, table_names())} (valid: {TABLE}, or "
+            "the path of a .csv file)"
         )
     rows = read_pair_rows(Path(name)) if is_file else load_table(str(name)).rows
     if not rows:
