@@ -1,0 +1,30 @@
+"""Which combinations of the fitted parameters the real rolls tell, from a fit's own covariance.
+
+    python examples/what_the_rolls_tell.py [calibration/fits/standard]
+
+Parameters are measured in their priors' standard deviations. The eigenvectors of the posterior
+covariance are combinations that are told independently of each other; a variance of 1 means that
+the rolls said nothing beyond the prior, one near 0 that they fix the combination.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from physim import yamlfile
+
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "calibration/fits/standard")
+fit = yamlfile.load(folder / "fit.yaml")
+names = list(fit["parameters"])
+spread = np.array([p["posterior_sd"] / p["prior_sd"] for p in fit["parameters"].values()])
+correlation = np.array(fit["posterior_correlation"])
+variances, ways = np.linalg.eigh(correlation * np.outer(spread, spread))
+for variance, way in zip(variances, ways.T, strict=True):
+    way = way * np.sign(way[np.abs(way).argmax()])
+    order = np.argsort(-np.abs(way))
+    words = [f"{way[k]:+.2f} {names[k]}" for k in order if abs(way[k]) >= 0.3]
+    verdict = "told" if variance < 0.5 else "not told"
+    print(f"{variance:5.2f}  {verdict:9}  {'  '.join(words)}")
