@@ -22,8 +22,8 @@ names = list(fit["parameters"])
 spread = np.array([p["posterior_sd"] / p["prior_sd"] for p in fit["parameters"].values()])
 correlation = np.array(fit["posterior_correlation"])
 variances, ways = np.linalg.eigh(correlation * np.outer(spread, spread))
+ways = ways * np.sign(ways[np.abs(ways).argmax(axis=0), range(len(names))])
 for variance, way in zip(variances, ways.T, strict=True):
-    way = way * np.sign(way[np.abs(way).argmax()])
     order = np.argsort(-np.abs(way))
     words = [f"{way[k]:+.2f} {names[k]}" for k in order if abs(way[k]) >= 0.3]
     verdict = "told" if variance < 0.5 else "not told"
