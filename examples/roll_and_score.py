@@ -7,7 +7,9 @@ from physim import Setup, Simulator
 
 with Simulator(Setup.named(toss="hand", surface="felt")) as simulator:
     for roll in simulator.rolls(seed=4, indices=range(3)):
-        points = "no points" if roll.score is None else f"{roll.score} points"
+        points = (
+            "no points" if roll.score is None else f"{roll.score} point" + "s" * (roll.score != 1)
+        )
         print(f"{roll.outcome.value}: {points}")
         for pig in roll.pigs:
             parts = ", ".join(contact.part for contact in pig.contacts)

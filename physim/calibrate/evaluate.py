@@ -199,7 +199,8 @@ def _build(base: Kit, candidate: _Candidate) -> _Built | str:
     except PhysimError as error:
         return str(error)
     content = pickle.dumps(SetupSource(changed, prepared), protocol=5)
-    return _Built(content, Screening.of(prepared.rests))
+    base_rests = Screening.of(source.prepared.rests)
+    return _Built(content, Screening.of(prepared.rests, base_rests))
 
 
 def _roll(base: Kit, piece: _Piece) -> bytes | str:

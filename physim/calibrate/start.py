@@ -33,14 +33,21 @@ class Screening:
     Attributes:
         shares: probability of each pose after a fall without speed, the mean of the two pigs.
         missing: named poses in which one of the pigs cannot lie.
+        most_other: probability of rests that no rule names above which it is no pig.
     """
 
     shares: Mapping[Pose, float]
     missing: tuple[Pose, ...]
+    most_other: float = MOST_OTHER
 
     @classmethod
-    def of(cls, tables: Iterable[RestTable]) -> Screening:
-        """Of the pigs with these rests."""
+    def of(cls, tables: Iterable[RestTable], base: Screening | None = None) -> Screening:
+        """Of the pigs with these rests.
+
+        Args:
+            tables: of each pig.
+            base: of the pigs that candidates change; more than of those is not asked of one.
+        """
         tables = tuple(tables)
         shares = dict.fromkeys(Pose, 0.0)
         for table in tables:
@@ -48,14 +55,17 @@ class Screening:
                 shares[named.pose] += named.rest.probability / len(tables)
         lies = [{named.pose for named in table.rests} for table in tables]
         missing = tuple(pose for pose in NAMED_POSES if not all(pose in one for one in lies))
-        return cls(shares, missing)
+        if base is None:
+            return cls(shares, missing)
+        lost = tuple(pose for pose in missing if pose not in base.missing)
+        return cls(shares, lost, max(MOST_OTHER, 2.0 * base.shares[Pose.OTHER]))
 
     @property
     def problem(self) -> str:
         """Why the candidate is not rolled; empty if it is."""
         if self.missing:
             return "it cannot lie as " + ", ".join(pose.value for pose in self.missing)
-        if self.shares[Pose.OTHER] > MOST_OTHER:
+        if self.shares[Pose.OTHER] > self.most_other:
             return f"it lies as no rule says with probability {self.shares[Pose.OTHER]:.3f}"
         return ""
 

@@ -32,6 +32,7 @@ def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
             raise click.BadParameter(f"must be a whole number {limits}, found {shown(text)}")
         return number
 
+    convert.__name__ = "number"  # as `--help` shows it
     return convert
 
 
@@ -49,6 +50,7 @@ def decimal_number(low: float, high: float) -> Callable[[str], float]:
             )
         return number
 
+    convert.__name__ = "number"
     return convert
 
 
@@ -110,8 +112,9 @@ _PIG_OPTIONS = (
         "--toss",
         default="trapdoor",
         show_default=True,
-        metavar="NAME",
-        help="How the pigs are released: trapdoor, hand, drop, trapdoor_big or hand_big.",
+        metavar="NAME|FILE",
+        help="How the pigs are released: trapdoor, hand, drop, trapdoor_big, hand_big, one ending in "
+        "_before_fit, or the YAML file of one.",
     ),
     click.option(
         "--height-mm",

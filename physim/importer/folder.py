@@ -60,7 +60,9 @@ def refuse_taken(folder: Path) -> None:
     except OSError as error:
         raise ConfigError(f"{folder}: cannot be read ({error.strerror})") from error
     if taken:
-        raise ConfigError(f"{folder}: is there already; choose another --out or --name")
+        raise ConfigError(
+            f"{folder}: there is something already; remove it, or choose another --out or --name"
+        )
 
 
 def rebuild_parts(folder: Path) -> list[Problem]:

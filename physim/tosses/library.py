@@ -32,19 +32,36 @@ def toss_names() -> list[str]:
 
 
 def toss(name: str, height_mm: float | None = None) -> TossModel:
-    """The toss model of that name, optionally from one fixed height [mm].
+    """The toss model of that name or file, optionally from one fixed height [mm].
+
+    Args:
+        name: an entry of `tosses.yaml`, or the path of a YAML file with one entry like those.
+        height_mm: None for the toss's own.
 
     Raises:
-        ConfigError: unknown name, or a height that is not a number in range.
+        ConfigError: unknown name, an unusable file, or a height that is not a number in range.
     """
     known = load(TOSSES_YAML)
     name = arguments.text("toss", name)
-    if name not in known:
+    if name in known:
+        model = _entry(known, name)
+    elif name.endswith((".yaml", ".yml")):
+        model = _of_file(Path(name))
+    else:
         raise ConfigError(
-            f"unknown toss `{shown_name(name)}`{hint(name, known)} (valid: {', '.join(known)})"
+            f"unknown toss `{shown_name(name)}`{hint(name, known)} (valid: {', '.join(known)}, or "
+            "the path of a YAML file)"
         )
-    model = _entry(known, name)
     return model if height_mm is None else model.at_height(checked_height_m(height_mm))
+
+
+def _of_file(path: Path) -> TossModel:
+    """The only toss of a file, such as the one that a fit writes."""
+    entries = load(path)
+    if len(entries) != 1 or not isinstance(next(iter(entries.values())), dict):
+        raise ConfigError(f"{path}: must hold one toss, as tosses.yaml does: `name:` and its keys")
+    ((name, data),) = entries.items()
+    return from_mapping(data, f"{path}: {name}")
 
 
 def _entry(known: Mapping[str, Any], name: str) -> TossModel:

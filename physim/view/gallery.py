@@ -128,7 +128,7 @@ def rest_sheet(
         seen = PlacedPig(model, PINK, lying(rest.rest), pig.radius_m)
         on = ", ".join(dict.fromkeys(rest.rest.supports)).replace("_", " ")
         text = f"{rest.rest.probability:.2%}, margin {rest.margin:.2f}; on {on}"
-        tiles.append(Tile(f"{number + 1}. {title_of(rest.pose.value)}", text, (seen,)))
+        tiles.append(Tile(f"Rest {rest.rest.index}: {title_of(rest.pose.value)}", text, (seen,)))
     title = f"Rests of the model {name or Path(model).name}: {len(rests)}, "
     title += "by how often a slow pig ends in them"
     return contact_sheet(title, tiles, progress=progress)

@@ -33,6 +33,16 @@ def test_a_pig_that_lacks_a_pose_is_not(standard: PigModel) -> None:
     assert "cannot lie as" in screening.problem and screening.severity >= 1
 
 
+def test_a_pig_is_asked_for_no_pose_that_its_base_lacks(standard: PigModel) -> None:
+    parts = tuple(part for part in standard.parts if part.label != "left_ear")
+    earless = [RestTable.of(replace(standard, parts=parts))] * 2
+    base = Screening.of(earless)
+    same = Screening.of(earless, base)
+    assert base.problem and same.problem == ""
+    whole = Screening.of([RestTable.of(standard)] * 2)
+    assert "cannot lie as" in Screening.of(earless, whole).problem
+
+
 def test_a_box_lies_as_no_rule_says(box: Callable[..., PigModel]) -> None:
     screening = screened(box((0.02, 0.03, 0.04)))
     assert screening.shares[Pose.OTHER] > 0.5 and screening.problem

@@ -1,9 +1,11 @@
 """The YAML of tosses: names, units, and what it refuses."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from physim.errors import ConfigError
 from physim.tosses.library import from_mapping, toss, toss_names
@@ -28,6 +30,21 @@ def test_names_are_public() -> None:
     }
     with pytest.raises(ConfigError, match="unknown toss `trapdor`; did you mean `trapdoor`"):
         toss("trapdor")
+
+
+def test_a_file_of_one_toss_is_a_toss_too(tmp_path: Path) -> None:
+    """Such as `physim calibrate` writes."""
+    path = tmp_path / "toss.yaml"
+    path.write_text(yaml.safe_dump({"fitted": mapping("trapdoor", separation_mm=77)}))
+    model = toss(str(path))
+    assert isinstance(model, Trapdoor) and model.separation_m == pytest.approx(0.077)
+    two = {"one": mapping("drop"), "other": mapping("hand")}
+    for content in (two, {}, {"fitted": 3}, {"fitted": {"kind": "trapdoor"}}):
+        path.write_text(yaml.safe_dump(content))
+        with pytest.raises(ConfigError, match="toss.yaml"):
+            toss(str(path))
+    with pytest.raises(ConfigError, match="cannot be read"):
+        toss(str(tmp_path / "nowhere.yaml"))
 
 
 def test_units_become_si() -> None:
