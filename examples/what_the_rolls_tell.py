@@ -15,8 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from physim import yamlfile
+from physim.resources import data_folder
 
-folder = Path(sys.argv[1] if len(sys.argv) > 1 else "calibration/fits/standard")
+shipped = data_folder("calibration") / "fits" / "standard"
+folder = Path(sys.argv[1]) if len(sys.argv) > 1 else shipped
 fit = yamlfile.load(folder / "fit.yaml")
 names = list(fit["parameters"])
 spread = np.array([p["posterior_sd"] / p["prior_sd"] for p in fit["parameters"].values()])

@@ -22,6 +22,7 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
             (),
             ("two models gain", "pink: the two heights", "p = 0.62"),
         ),
+        ("what_the_rolls_tell.py", (), ("told", "not told", "ear_tip_y_mm")),
         ("big_pigs.py", ("1", "1"), ("| Big Pigs |", "combination 1", "air drag", "least of")),
     ],
 )
@@ -46,4 +47,5 @@ def test_no_example_is_left_out() -> None:
         "time_of_a_roll.py",
         "big_pigs.py",
         "do_the_pigs_differ.py",
+        "what_the_rolls_tell.py",
     }

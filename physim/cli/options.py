@@ -113,8 +113,8 @@ _PIG_OPTIONS = (
         default="trapdoor",
         show_default=True,
         metavar="NAME|FILE",
-        help="How the pigs are released: trapdoor, hand, drop, trapdoor_big, hand_big, one ending in "
-        "_before_fit, or the YAML file of one.",
+        help="How the pigs are released: trapdoor, hand, drop, trapdoor_big, hand_big, "
+        "trapdoor_before_fit, or the YAML file of a toss.",
     ),
     click.option(
         "--height-mm",
