@@ -109,7 +109,7 @@ def variants(combinations: int) -> dict[str, Setup]:
     )
     found = {
         "standard pigs": toy,
-        "the same, 3.95 times as large": replace(base, black=rigid, pink=rigid),
+        "the same, evenly filled, 3.95 times as large": replace(base, black=rigid, pink=rigid),
         "Big Pigs": base,
         "rigid": changed(base, {"stiffness": 0.0}),
         "thrown by hand": Setup.named("big", toss="hand_big", surface="floor"),
