@@ -67,6 +67,8 @@ def read(path: Path) -> RawMesh:
         content = _self_contained(content, path)
     elif kind == ".stl":
         _refuse_truncated(content, name)
+    elif kind in (".obj", ".off"):  # else the library would want another one that guesses encodings
+        content = content.decode("utf-8", errors="replace").encode()
     vertices, faces, unit = _triangles(content, kind, name)
     _refuse_numbers(vertices, faces, name)
     gltf = kind in (".glb", ".gltf")

@@ -109,7 +109,7 @@ def test_a_toss_is_changed_by_its_name_in_the_file(base: Setup) -> None:
         base.toss, door_angle_rad=changed.door_angle_rad, separation_m=changed.separation_m
     )
     assert changed == expected and changed.separation_m == pytest.approx(0.09)
-    with pytest.raises(ConfigError, match="unknown key `speed_m_s`"):
+    with pytest.raises(ConfigError, match="the toss has no `speed_m_s`"):
         setup(base, {"toss.speed_m_s": 1.0})
 
 

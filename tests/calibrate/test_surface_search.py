@@ -139,10 +139,12 @@ def test_samples_of_other_pigs_are_refused(tmp_path: Path) -> None:
 def test_a_parameter_that_another_fit_did_not_change_has_the_base_s_value(tmp_path: Path) -> None:
     fewer = Space((SPACE.parameters[2], SPACE.parameters[0]))
     given = problem(real_rolls(), space=fewer, method=SURFACE)
-    checkpoint = Checkpoint(given.configuration(), start={})
-    checkpoint.history = [(Found((0.25, 0.5), 1.0, {"g": 1.0, "sample": real_rolls().to_json()}),)]
+    start = {parameter.name: parameter.prior_mean for parameter in fewer.parameters}
+    checkpoint = Checkpoint(given.configuration(), start=start)
+    found = Found((0.25, 0.5), 1.0, {"g": 1.0, "sample": real_rolls().to_json()})
+    checkpoint.history = [(found,) * given.schedule.population]
     checkpoint.write(tmp_path)
-    ((point, _),), _ = earlier_samples([tmp_path], problem(real_rolls(), method=SURFACE), TRUTH)
+    ((point, _), *_), _ = earlier_samples([tmp_path], problem(real_rolls(), method=SURFACE), TRUTH)
     assert point.tolist() == [0.5, SPACE.to_unit(TRUTH)[1], 0.25]
 
 
