@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 
 # The matrices are small: threads of a linear algebra library would only wait for one another.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -13,6 +14,8 @@ def main() -> None:
     """Loads the command line and runs it."""
     for name in _THREADS:
         os.environ.setdefault(name, "1")
+    if sys.argv[1:2] == ["render"]:  # to load compiled code takes longer than its few rolls
+        os.environ.setdefault("PHYSIM_COMPILED", "0")
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # A module that is still loading would answer Ctrl-C with a traceback.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
