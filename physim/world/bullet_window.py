@@ -27,6 +27,7 @@ Color = tuple[float, float, float]
 FIELD_DEG = 90.0  # the window's own vertical field of view
 _UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
 _SPHERE = 0.0009  # radius of a mark [m]
+_OUT_OF_SIGHT = RigidState(np.array([0.0, 0.0, -0.5 * THICK_M]), _UPRIGHT)  # inside the table's top
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ class Window:
         self._down: set[int] = set()
         self._camera: Any = None  # as it was seen last; the user may move it
         self._bodies: list[int] = []
-        self._marks: list[int] = []
+        self._marks: dict[Color, list[int]] = {}  # all that were made, and in use or out of sight
+        self._marked: dict[Color, int] = {}  # how many of them are in use
         self._lines: list[int] = []
 
     def __enter__(self) -> Window:
@@ -150,14 +152,20 @@ class Window:
 
     def mark(self, places_m: Sequence[FloatArray], color: Color) -> None:
         """Small balls at these places."""
-        for place in places_m:
+        made, used = self._marks.setdefault(color, []), self._marked.get(color, 0)
+        for number, place in enumerate(places_m, start=used):
+            state = RigidState(place, _UPRIGHT)
+            if number < len(made):  # to move one is quick, to make one takes some frames
+                self.move([made[number]], state)
+                continue
             shape = pybullet.createVisualShape(
                 pybullet.GEOM_SPHERE,
                 radius=_SPHERE * UNITS_PER_M,
                 rgbaColor=[*color, 1.0],
                 physicsClientId=self._id,
             )
-            self._marks.append(self._body(shape, RigidState(place, _UPRIGHT)))
+            made.append(self._body(shape, state))
+        self._marked[color] = used + len(places_m)
 
     def outline(self, corners_m: FloatArray, color: Color) -> None:
         """A closed line through places (n, 3)."""
@@ -167,11 +175,11 @@ class Window:
 
     def unmark(self) -> None:
         """Takes balls and lines away."""
-        for mark in self._marks:
-            pybullet.removeBody(mark, physicsClientId=self._id)
+        for color, used in self._marked.items():
+            self.move(self._marks[color][:used], _OUT_OF_SIGHT)
         for line in self._lines:
             pybullet.removeUserDebugItem(line, physicsClientId=self._id)
-        self._marks, self._lines = [], []
+        self._marked, self._lines = {}, []
 
     def look(
         self, target_m: FloatArray, distance_m: float, azimuth_deg: float, up_deg: float
