@@ -141,7 +141,8 @@ def _against_optimal(
 
 
 def _player_lines(rows: list[dict[str, Any]]) -> list[str]:
-    lines = ["", f"{'against optimal play':26}{'wins':>10}   played"] if rows else []
+    played = "   played" if any("games" in row for row in rows) else ""
+    lines = ["", f"{'against optimal play':26}{'wins':>10}{played}"] if rows else []
     for row in rows:
         exact = row["against_optimal"]
         line = f"{row['name']:26}{'-' if exact is None else f'{exact:.4f}':>10}"

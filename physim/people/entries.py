@@ -9,13 +9,11 @@ from physim.game.commands import read_move
 from physim.game.events import Banked, Event, Points, Thrown
 from physim.game.game import Game
 from physim.names import Outcome, Pose
+from physim.rules.hog_call import SHORT_POSES
 from physim.rules.throws import read_throw
 
 SHORT = {
-    "t": Pose.TROTTER.value,
-    "r": Pose.RAZORBACK.value,
-    "s": Pose.SNOUTER.value,
-    "j": Pose.LEANING_JOWLER.value,
+    **SHORT_POSES,
     "jowler": Pose.LEANING_JOWLER.value,
     "up": Pose.SIDE_DOT_UP.value,
     "down": Pose.SIDE_DOT_DOWN.value,

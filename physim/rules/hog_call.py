@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from physim.arguments import hint, shown_name
 from physim.errors import ConfigError
+from physim.names import Pose
 from physim.rules.ruleset import Pays, Predicts, RuleSet
 from physim.rules.throws import Throw, labelled_throws
 
@@ -32,14 +33,23 @@ def predictions(rules: RuleSet) -> list[str]:
     return list(scoring)
 
 
+SHORT_POSES = {
+    "t": Pose.TROTTER.value,
+    "r": Pose.RAZORBACK.value,
+    "s": Pose.SNOUTER.value,
+    "j": Pose.LEANING_JOWLER.value,
+}
+"""Poses that score, by their first letters."""
+
+
 def read_prediction(text: str, rules: RuleSet) -> str:
-    """A prediction in its one form: `razorback trotter` becomes `trotter+razorback`.
+    """A prediction in its one form: `razorback trotter` and `r+t` become `trotter+razorback`.
 
     Raises:
         ConfigError: nothing that may be called.
     """
     valid = predictions(rules)
-    words = text.replace("+", " ").split()
+    words = [SHORT_POSES.get(word, word) for word in text.replace("+", " ").split()]
     for given in (" ".join(words), "+".join(words), "+".join(reversed(words))):
         if given in valid:
             return given
