@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,8 @@ from physim.world.bullet_client import pybullet, quiet_stdout
 UNITS_PER_M = 20.0
 THICK_M = 0.02  # of the table's top
 Color = tuple[float, float, float]
+# Width and height [pixels], unit vectors forward and up, distance and target in the window's units.
+_Camera = tuple[int, int, FloatArray, FloatArray, float, FloatArray]
 FIELD_DEG = 90.0  # the window's own vertical field of view
 _UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
 _SPHERE = 0.0009  # radius of a mark [m]
@@ -60,7 +61,8 @@ class Window:
         self._texts: dict[str, int] = {}
         self._said: dict[str, tuple[object, ...]] = {}
         self._down: set[int] = set()
-        self._camera: Any = None  # as it was seen last; the user may move it
+        self._camera: _Camera | None = None  # as it was seen last; the user may move it
+        self._aimed: _Camera | None = None  # as `look` has set it
         self._bodies: list[int] = []
         self._marks: dict[Color, list[int]] = {}  # all that were made, and in use or out of sight
         self._marked: dict[Color, int] = {}  # how many of them are in use
@@ -193,11 +195,17 @@ class Window:
             physicsClientId=self._id,
         )
         self._camera = None
+        azimuth, rise = math.radians(azimuth_deg), math.radians(up_deg)
+        flat = np.array([math.cos(azimuth), math.sin(azimuth), 0.0])
+        out = math.cos(rise) * flat + np.array([0.0, 0.0, math.sin(rise)])
+        up = np.cross(out, [-math.sin(azimuth), math.cos(azimuth), 0.0])
+        self._aimed = (*self._size, -out, up, distance_m * UNITS_PER_M, target_m * UNITS_PER_M)
 
     def write(self, name: str, text: str, across: float, down: float, color: Color) -> None:
         """A line of text at a place of the picture, in place of the one with this name before.
 
-        Nothing before the first frame is drawn; write it again with each beat.
+        Nothing before the first `look`; write it again with each beat, as the user may move the
+        camera.
 
         Args:
             name: of the line.
@@ -257,19 +265,12 @@ class Window:
         return pressed
 
     def _place(self, across: float, down: float) -> FloatArray | None:
-        """Where a text has to be in the world to be seen at a place of the picture.
-
-        None before the first frame is drawn: the window has no camera until then.
-        """
-        camera = self._camera or pybullet.getDebugVisualizerCamera(physicsClientId=self._id)
-        self._camera = camera
-        width, height = camera[0], camera[1]
-        forward, up = np.array(camera[5]), np.array(camera[4])
-        if not forward.any():
-            self._camera = None
+        """Where a text has to be in the world to be seen at a place of the picture."""
+        if self._camera is None:
+            self._camera = self._seen() or self._aimed
+        if self._camera is None:
             return None
-        distance, target = camera[10], np.array(camera[11])
-        forward = forward / math.sqrt(float(forward @ forward))
+        width, height, forward, up, distance, target = self._camera
         right = np.cross(forward, up)
         right /= math.sqrt(float(right @ right))
         over = np.cross(right, forward)
@@ -278,6 +279,21 @@ class Window:
         x = (2.0 * across - 1.0) * half * width / max(1, height)
         y = (1.0 - 2.0 * down) * half
         return np.asarray(target - distance * forward + near * (forward + x * right + y * over))
+
+    def _seen(self) -> _Camera | None:
+        """The camera as it is; None where PyBullet does not tell (a window without sliders)."""
+        camera = pybullet.getDebugVisualizerCamera(physicsClientId=self._id)
+        forward = np.array(camera[5])
+        length = math.sqrt(float(forward @ forward))
+        if not length:
+            return None
+        return (
+            *camera[:2],
+            forward / length,
+            np.array(camera[4]),
+            camera[10],
+            np.array(camera[11]),
+        )
 
     def _body(self, shape: int, state: RigidState) -> int:
         return int(

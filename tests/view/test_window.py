@@ -114,6 +114,11 @@ def pigs_in(picture: Picture) -> int:
     return int(((red > green + 30) & (red > blue + 15) & (green > 80)).sum())
 
 
+def ink_in(picture: Picture) -> int:
+    """Dark pixels, as letters have them."""
+    return int((picture.sum(axis=2) < 200).sum())
+
+
 def table_in(picture: Picture) -> tuple[int, ...]:
     """The colour of the table's front, where no text stands."""
     return tuple(int(c) for c in np.median(picture[380:410, 520:600].reshape(-1, 3), axis=0))
@@ -186,6 +191,7 @@ def test_the_window_beside_a_game_shows_each_roll_until_it_is_closed(
     with GameWindow({"seed": 3}, size=(320, 240)) as window:
         assert window.show(0, "Ana: 0 + 0 this turn")
         assert pigs_in(display.picture()) > 10
+        wait_for(lambda: ink_in(display.picture()[:60, :160]) > 60)  # title, outcome and poses
         assert window.show(1, "Ana: 0 + 5 this turn")
         display.do("windowkill", display.window())
         assert not window.show(2, "Ana: 0 + 10 this turn")
