@@ -7,7 +7,7 @@ from typing import Protocol
 
 from physim.roll import Setup
 from physim.values import FloatArray, RigidState, Table
-from physim.world.bullet_window import Color, ColoredMesh
+from physim.world.shaded import Color, ColoredMesh
 
 
 class Stage(Protocol):

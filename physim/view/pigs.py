@@ -17,7 +17,7 @@ from physim.pigs.model import LoadedModel
 from physim.values import BLACK, FloatArray, RigidState
 from physim.view.light import seen_sky
 from physim.view.raster import Seen
-from physim.world.bullet_window import ColoredMesh
+from physim.world.shaded import ColoredMesh
 
 Color = tuple[float, float, float]  # red, green, blue in [0, 1], sRGB
 

@@ -15,7 +15,8 @@ from physim.view.reading import CONTACT, SUPPORT, support_polygon
 from physim.view.replay import Replay
 from physim.view.scene import table_color
 from physim.view.sheet import near
-from physim.world.bullet_window import FIELD_DEG, Color
+from physim.world.bullet_window import FIELD_DEG
+from physim.world.shaded import Color
 
 SPEEDS = (1.0, 0.25, 0.05)
 STEP_S = 1 / 240  # a single step of the film

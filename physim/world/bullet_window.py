@@ -9,43 +9,24 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from physim.errors import DisplayError
 from physim.values import FloatArray, RigidState, Table
 from physim.world.bullet_client import pybullet, quiet_stdout
+from physim.world.shaded import Color, ColoredMesh, shaded_obj
 
 UNITS_PER_M = 20.0
 THICK_M = 0.02  # of the table's top
-Color = tuple[float, float, float]
 # Width and height [pixels], unit vectors forward and up, distance and target in the window's units.
 _Camera = tuple[int, int, FloatArray, FloatArray, float, FloatArray]
 FIELD_DEG = 90.0  # the window's own vertical field of view
 _UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
 _SPHERE = 0.0009  # radius of a mark [m]
 _OUT_OF_SIGHT = RigidState(np.array([0.0, 0.0, -0.5 * THICK_M]), _UPRIGHT)  # inside the table's top
-
-
-@dataclass(frozen=True)
-class ColoredMesh:
-    """Triangles of one colour.
-
-    Attributes:
-        vertices_m: (n, 3) [m], frame of the body.
-        normals: (n, 3) unit normals for smooth shading.
-        faces: (m, 3) vertex indices.
-        color: red, green, blue in [0, 1].
-    """
-
-    vertices_m: FloatArray
-    normals: FloatArray
-    faces: NDArray[np.int64]
-    color: Color
 
 
 class WindowClosed(Exception):
@@ -134,7 +115,7 @@ class Window:
         for mesh in meshes:
             with tempfile.TemporaryDirectory(prefix="physim-") as folder, quiet_stdout(silent=True):
                 path = Path(folder) / "mesh.obj"
-                path.write_text(_shaded_obj(mesh))
+                path.write_text(shaded_obj(mesh, UNITS_PER_M))
                 shape = pybullet.createVisualShape(
                     pybullet.GEOM_MESH,
                     fileName=str(path),
@@ -306,13 +287,3 @@ class Window:
                 physicsClientId=self._id,
             )
         )
-
-
-def _shaded_obj(mesh: ColoredMesh) -> str:
-    used, faces = np.unique(mesh.faces, return_inverse=True)
-    faces = faces.reshape(-1, 3) + 1
-    vertices, normals = mesh.vertices_m[used] * UNITS_PER_M, mesh.normals[used]
-    lines = [f"v {x:.7g} {y:.7g} {z:.7g}" for x, y, z in vertices.tolist()]
-    lines += [f"vn {x:.5f} {y:.5f} {z:.5f}" for x, y, z in normals.tolist()]
-    lines += [f"f {a}//{a} {b}//{b} {c}//{c}" for a, b, c in faces.tolist()]
-    return "\n".join(lines) + "\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from physim.values import FloatArray, RigidState, Table
-from physim.world.bullet_window import Color, ColoredMesh
+from physim.world.shaded import Color, ColoredMesh
 
 
 class Notes:
