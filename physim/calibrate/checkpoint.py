@@ -33,6 +33,7 @@ class Checkpoint:
         start: value of each parameter from where the search set out.
         history: the generations that are done; a candidate's record says what it was rolled to.
         final: of the rolls after the search: the number of generations, the values, the rolls.
+        refined: the values and rolls of estimates that came after that one.
         made_with: each platform and set of versions that worked on it; bits differ among them.
     """
 
@@ -40,6 +41,7 @@ class Checkpoint:
     start: Mapping[str, float] = field(default_factory=dict)
     history: list[Generation] = field(default_factory=list)
     final: Json | None = None
+    refined: list[Json] = field(default_factory=list)
     made_with: list[Json] = field(default_factory=list)
 
     def samples(self) -> Iterator[tuple[tuple[float, ...], Sample]]:
@@ -48,6 +50,12 @@ class Checkpoint:
             for found in generation:
                 if "sample" in found.record:
                     yield found.point, Sample.from_json(found.record["sample"])
+
+    def estimates(self) -> Iterator[tuple[dict[str, float], Sample]]:
+        """Every estimate that was rolled: its values, and its rolls."""
+        for one in [self.final, *self.refined]:
+            if one is not None:
+                yield one["values"], Sample.from_json(one["sample"])
 
     def write(self, folder: Path) -> None:
         """Writes the file; a kill leaves the old one or the new one.
@@ -64,6 +72,7 @@ class Checkpoint:
             "made_with": self.made_with,
             "start": dict(self.start),
             "final": self.final,
+            "refined": self.refined,
             "generations": [
                 [
                     {"point": list(found.point), "loss": found.loss, "record": found.record}
@@ -101,6 +110,7 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
                 for generation in data["generations"]
             ],
             final=data["final"],
+            refined=list(data.get("refined", [])),
             made_with=list(data["made_with"]),
         )
         _check(checkpoint)
@@ -126,11 +136,13 @@ def _check(checkpoint: Checkpoint) -> None:
     numbers = [*checkpoint.start.values(), *(one.loss for one in found)]
     numbers += [x for one in found for x in one.point]
     if checkpoint.final is not None:
-        final = checkpoint.final
-        numbers += [final["generations"], final["rolls"], *final["values"].values()]
-        if set(final["values"]) != names:
+        numbers += [checkpoint.final["generations"], checkpoint.final["rolls"]]
+    elif checkpoint.refined:
+        raise ValueError("refined values without final ones")
+    for values, _ in checkpoint.estimates():
+        numbers += values.values()
+        if set(values) != names:
             raise ValueError("final values of other parameters")
-        Sample.from_json(final["sample"])
     if not all(map(math.isfinite, numbers)):
         raise ValueError("a number that is not finite")
     if set(checkpoint.start) != names and (checkpoint.start or found):

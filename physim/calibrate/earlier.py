@@ -13,9 +13,8 @@ import numpy as np
 from physim.batch.configuration import differences
 from physim.calibrate.checkpoint import FILE_NAME, read_checkpoint
 from physim.calibrate.fit import Problem
+from physim.calibrate.kinds import Point
 from physim.calibrate.parameters import Space, Values
-from physim.calibrate.sample import Sample
-from physim.calibrate.surface_search import Point
 from physim.errors import ConfigError, DatasetError
 from physim.values import FloatArray
 
@@ -61,10 +60,10 @@ def earlier_samples(
             (_point({**unchanged, **dict(zip(names, point, strict=True))}, problem.space), sample)
             for point, sample in checkpoint.samples()
         ]
-        if checkpoint.final is not None:  # many rolls near an optimum: they tell the most
-            values = {**base, **checkpoint.final["values"]}
-            estimate = Sample.from_json(checkpoint.final["sample"])
-            found.append((problem.space.to_unit(values), estimate))
+        found += [  # many rolls near an optimum: they tell the most
+            (problem.space.to_unit({**base, **values}), estimate)
+            for values, estimate in checkpoint.estimates()
+        ]
         points += found
         content = [[point.tolist(), sample.to_json()] for point, sample in found]
         digests.append(hashlib.sha256(json.dumps(content).encode()).hexdigest())

@@ -13,11 +13,12 @@ import numpy as np
 
 from physim.calibrate.checkpoint import Checkpoint, open_checkpoint
 from physim.calibrate.evaluate import Block, Progress, Trial
+from physim.calibrate.kinds import Point
 from physim.calibrate.objective import Distance, Objective
 from physim.calibrate.parameters import Space, Values
 from physim.calibrate.sample import Sample
 from physim.calibrate.search import Estimate, Generation, Generations, Schedule, Search
-from physim.calibrate.surface_search import Point, SurfaceSearch
+from physim.calibrate.surface_search import SurfaceSearch
 from physim.errors import ConfigError
 from physim.values import FloatArray
 
@@ -41,6 +42,32 @@ class Rolls(Protocol):
 
 
 @dataclass(frozen=True)
+class Posterior:
+    """Draws of the parameters, as likely as the real rolls and the prior leave them.
+
+    Attributes:
+        draws: (m, n) in the unit cube; those that follow each other are alike.
+    """
+
+    draws: FloatArray
+
+    @property
+    def mean(self) -> FloatArray:
+        """(n,) in the unit cube."""
+        return np.asarray(self.draws.mean(axis=0))
+
+    @property
+    def covariance(self) -> FloatArray:
+        """(n, n) in the unit cube."""
+        return np.atleast_2d(np.cov(self.draws.T))
+
+    def interval(self, share: float = 0.95) -> FloatArray:
+        """(2, n) ends of the intervals that leave out as many draws on either side."""
+        tail = 50.0 * (1.0 - share)
+        return np.asarray(np.percentile(self.draws, [tail, 100.0 - tail], axis=0))
+
+
+@dataclass(frozen=True)
 class Fit:
     """The result.
 
@@ -52,6 +79,7 @@ class Fit:
         search_rolls: all rolls of the search.
         refused: candidates that were not rolled.
         checkpoint: with the history.
+        posterior: of a search by surfaces, once it was sampled (`posterior.find_posterior`).
     """
 
     values: Mapping[str, float]
@@ -61,6 +89,7 @@ class Fit:
     search_rolls: int
     refused: int
     checkpoint: Checkpoint
+    posterior: Posterior | None = None
 
 
 @dataclass(frozen=True)
@@ -158,7 +187,7 @@ def run(
         if tell:
             tell(_line(problem, search, number))
     estimate = search.estimate
-    values = _rounded(space, estimate.mean)
+    values = rounded(space, estimate.mean)
     final = {
         "generations": estimate.generations,
         "rolls": problem.final_rolls,
@@ -173,6 +202,7 @@ def run(
                 "generations, or another start, may help"
             )
         checkpoint.final = {**final, "sample": trial.sample.to_json()}
+        checkpoint.refined = []
         checkpoint.write(folder)
     sample = Sample.from_json(checkpoint.final["sample"])
     losses = [found.loss for generation in search.history for found in generation]
@@ -215,7 +245,8 @@ def _evaluate(
     return found
 
 
-def _rounded(space: Space, point: FloatArray) -> dict[str, float]:
+def rounded(space: Space, point: FloatArray) -> dict[str, float]:
+    """The values of a point of the unit cube, to a thousandth of the priors' spreads."""
     values = space.from_unit(point)
     for parameter in space.parameters:
         digits = _DIGITS - math.floor(math.log10(parameter.prior_sd))

@@ -18,6 +18,8 @@ from physim.calibrate.fit import CMA, METHODS, SURFACE, Fit, Problem, Tell, run
 from physim.calibrate.objective import Objective
 from physim.calibrate.parameters import DEFAULT, Space, Values, known_parameters, values_of
 from physim.calibrate.plausible import COM_DIFFERENCE, SHAPE
+from physim.calibrate.posterior import find_posterior, require_sampler
+from physim.calibrate.refine import refine
 from physim.calibrate.result import read_fit, write_fit, write_models, write_toss
 from physim.calibrate.sample import heights_mm
 from physim.calibrate.search import Schedule, Search, default_population, require_optimizer
@@ -30,6 +32,7 @@ from physim.values import FloatArray
 
 MODEL, PRIOR, RANDOM, QUASI_STATIC = STARTS = ("model", "prior", "random", "quasi-static")
 _QUASI_STATIC_GENERATIONS = 15
+_REFINEMENTS = 1
 _GENERATIONS = {CMA: 30, SURFACE: 5}
 _NO_PIG = 1e6  # quasi-static loss of what cannot be rolled
 
@@ -48,7 +51,8 @@ class FitPlan:
         generations: of the search, at most; None for what suits the method.
         rolls: a candidate in the first generation; later ones roll more.
         population: candidates a generation; None for what suits the parameters.
-        final_rolls: of the estimate, after the search.
+        final_rolls: of the estimate, after the search, and of each refinement.
+        refinements: of the estimate of surfaces; None for one.
         table: of real rolls: a name, or a CSV file.
         half: fits 1 or 2 of two halves of the table; None for all of it.
         by_pig: compares each pig apart, as is done anyway where the two are to differ.
@@ -64,6 +68,7 @@ class FitPlan:
     rolls: int = 400
     population: int | None = None
     final_rolls: int = 20_000
+    refinements: int | None = None
     table: str = TABLE
     half: int | None = None
     by_pig: bool = False
@@ -138,8 +143,16 @@ class FitPlan:
         *,
         progress: Progress | None = None,
         tell: Tell | None = None,
+        steps: Progress | None = None,
     ) -> tuple[Fit, Problem]:
         """Makes the fit, or goes on with it, and writes its files into the folder `out`.
+
+        Args:
+            out: made if need be.
+            workers: processes.
+            progress: called with rolls made and to be made, a generation at a time.
+            tell: called with a line after each generation, and before the posterior.
+            steps: called with the sampler's steps made and to be made.
 
         Raises:
             PhysimError: see `fit.run` and `result`.
@@ -154,6 +167,13 @@ class FitPlan:
                 progress=progress,
                 tell=tell,
             )
+            if problem.method == SURFACE:
+                count = _REFINEMENTS if self.refinements is None else self.refinements
+                fit = refine(problem, evaluator, out, fit, count, progress=progress, tell=tell)
+        if problem.method == SURFACE:
+            if tell:
+                tell("sampling what the real rolls leave open of the parameters")
+            fit = replace(fit, posterior=find_posterior(problem, fit, steps))
         write_fit(out, fit, problem, {"model": self.model, "toss": self.toss})
         write_toss(out, self.base, fit.values)
         write_models(out, self.base, fit.values)
@@ -164,8 +184,12 @@ class FitPlan:
             raise ConfigError(f"unknown method `{self.method}` (valid: {', '.join(METHODS)})")
         if self.samples and self.method != SURFACE:
             raise ConfigError(f"samples of earlier fits are of use to the method `{SURFACE}` alone")
+        if self.refinements and self.method != SURFACE:
+            raise ConfigError(f"refinements are of use to the method `{SURFACE}` alone")
         if self.generations == 0 and not self.samples:
             raise ConfigError("a fit of no generations needs the samples of earlier ones")
+        if self.method == SURFACE:
+            require_sampler()
         if self.method == CMA or self.start == QUASI_STATIC:
             require_optimizer()
 

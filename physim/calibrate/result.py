@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, fields
@@ -13,7 +14,7 @@ import yaml
 
 from physim import arguments, yamlfile
 from physim.batch.files import make_folder, write_whole
-from physim.calibrate.fit import Fit, Problem
+from physim.calibrate.fit import Fit, Posterior, Problem
 from physim.calibrate.parameters import Values, changed_shape, factors, offset_mm, setup
 from physim.calibrate.plausible import COM_DIFFERENCE, SHAPE, TOSS, registry
 from physim.errors import ConfigError, ModelError
@@ -34,10 +35,12 @@ _AT_BOUND = 0.01  # of the bounds' distance
 
 def summary(fit: Fit, problem: Problem) -> Json:
     """The result as plain values."""
-    sds = np.sqrt(np.diag(fit.estimate.covariance))
+    known = fit.posterior or fit.estimate
+    sds = np.sqrt(np.diag(known.covariance))
     scale = np.where(sds > 0, sds, 1.0)
-    correlation = fit.estimate.covariance / np.outer(scale, scale)
-    spread = "posterior" if fit.estimate.posterior else "search"
+    correlation = known.covariance / np.outer(scale, scale)
+    spread = "posterior" if fit.posterior else "search"
+    told = _told(fit.posterior, problem)
     parameters: Json = {}
     border = fit.estimate.at_border or [False] * len(sds)
     for parameter, point, sd, span, at_border in zip(
@@ -47,6 +50,7 @@ def summary(fit: Fit, problem: Problem) -> Json:
             "value": fit.values[parameter.name],
             "unit": parameter.unit,
             f"{spread}_sd": float(f"{sd * span:.3g}"),
+            **told.get(parameter.name, {}),
             "start": float(fit.checkpoint.start[parameter.name]),
             **{
                 key: value
@@ -71,7 +75,8 @@ def summary(fit: Fit, problem: Problem) -> Json:
         "budget": {
             "search_rolls": fit.search_rolls,
             "earlier_rolls": sum(sample.rolls for _, sample in problem.earlier),
-            "final_rolls": fit.sample.rolls,
+            "final_rolls": sum(sample.rolls for _, sample in fit.checkpoint.estimates()),
+            "refinements": len(fit.checkpoint.refined),
             "generations": fit.estimate.generations,
             "ended_by_itself": fit.estimate.stopped,
             "candidates": fit.estimate.generations * schedule.population,
@@ -82,6 +87,23 @@ def summary(fit: Fit, problem: Problem) -> Json:
         "final_sample": fit.sample.to_json(),
         "made_with": fit.checkpoint.made_with,
     }
+
+
+def _told(posterior: Posterior | None, problem: Problem) -> dict[str, Json]:
+    """For each parameter the mean of the posterior and its 95 % interval."""
+    if posterior is None:
+        return {}
+    space = problem.space
+    low, high = (space.from_unit(end) for end in posterior.interval())
+    mean = space.from_unit(posterior.mean)
+    told = {}
+    for parameter in space.parameters:
+        name, digits = parameter.name, 2 - math.floor(math.log10(parameter.prior_sd))
+        told[name] = {
+            "posterior_mean": round(mean[name], digits),
+            "posterior_95": [round(low[name], digits), round(high[name], digits)],
+        }
+    return told
 
 
 def write_fit(folder: Path, fit: Fit, problem: Problem, base: Mapping[str, str]) -> Path:

@@ -88,8 +88,6 @@ class Estimate:
             tells how far the search has narrowed down, not how well the data fix the parameters.
         generations: that were made.
         stopped: whether the search has nothing left to narrow down.
-        posterior: whether the covariance, other than said above, is what the real rolls and the
-            prior leave open.
         at_border: (n,) whether each parameter lies on the border of the region that was sampled
             last; empty where a search has no regions.
     """
@@ -98,7 +96,6 @@ class Estimate:
     covariance: FloatArray
     generations: int
     stopped: bool
-    posterior: bool = False
     at_border: tuple[bool, ...] = ()
 
 

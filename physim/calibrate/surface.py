@@ -18,7 +18,6 @@ chance allows (1 if it holds).
 References:
     MacKay, "Bayesian interpolation", Neural Computation 4, 1992 (ridges by evidence).
     Myers, Montgomery and Anderson-Cook, "Response Surface Methodology", Wiley 2016.
-    Agresti, "Categorical Data Analysis", Wiley 2013, chapter 8 (baseline-category logits).
 """
 
 from __future__ import annotations
@@ -26,13 +25,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from physim.calibrate.logits import Counts, Mode, mode, softmax
 from physim.values import FloatArray
 
-Counts = NDArray[np.int64] | FloatArray
-_STEPS = 100  # of Newton's method, at most
-_SMALL = 1e-9  # a relative gain of the log likelihood at which it ends
 # A ridge of r means: a coefficient is expected to be some 1 / sqrt(r).
 _SLOPE, _CURVATURES = 1.0, (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)
 
@@ -83,7 +79,7 @@ class Surface:
 
     def probabilities(self, x: FloatArray, height: FloatArray) -> FloatArray:
         """(n, k) frequencies at (n, d) points."""
-        return _softmax(features(x, height) @ self.coefficients)
+        return softmax(features(x, height) @ self.coefficients)
 
     def gradient(self, x: FloatArray, height: float) -> FloatArray:
         """(k, d) derivatives of the frequencies at one point."""
@@ -113,38 +109,21 @@ def fit_surface(
     if (counts.sum(axis=0) == 0).any():
         raise ValueError("a cell is empty in all samples: there is no surface for it")
     f, start = features(x, height), None
-    found: _Mode | None = None
+    tried = []
     for pair in [ridges] if ridges else [(_SLOPE, curvature) for curvature in _CURVATURES]:
-        mode = _mode(f, counts, _weights(x.shape[1], counts.shape[1] - 1, pair), pair, start)
-        start = mode.b
-        if found is None or mode.evidence > found.evidence:
-            found = mode
-    assert found is not None
+        weights = _weights(x.shape[1], counts.shape[1] - 1, pair)
+        one = mode(f, counts, weights, start)
+        start = one.b
+        tried.append((_evidence(one, weights), one, pair))
+    _, found, chosen = max(tried, key=lambda entry: entry[0])
     totals = counts.sum(axis=1)
-    expected = totals[:, None] * _softmax(f @ found.b)
+    expected = totals[:, None] * softmax(f @ found.b)
     covariance = np.asarray(np.linalg.inv(found.information), dtype=np.float64)
-    held = _weights(x.shape[1], counts.shape[1] - 1, found.ridges).T.ravel() @ np.diag(covariance)
+    held = _weights(x.shape[1], counts.shape[1] - 1, chosen).T.ravel() @ np.diag(covariance)
     degrees = counts.size - len(counts) - (found.b.size - held)  # coefficients that are free
     misfit = float(((counts - expected) ** 2 / expected).sum() / max(1.0, degrees))
     covariance *= max(1.0, misfit)
-    return Surface(found.b, covariance, misfit, int(totals.sum()), found.ridges)
-
-
-@dataclass(frozen=True)
-class _Mode:
-    """The likeliest coefficients with given ridges.
-
-    Attributes:
-        b: (q, k - 1).
-        information: (q (k - 1), q (k - 1)), cell by cell, the ridges included.
-        evidence: log of it, but for a constant.
-        ridges: of slopes and curvatures.
-    """
-
-    b: FloatArray
-    information: FloatArray
-    evidence: float
-    ridges: tuple[float, float]
+    return Surface(found.b, covariance, misfit, int(totals.sum()), chosen)
 
 
 def _weights(d: int, cells: int, ridges: tuple[float, float]) -> FloatArray:
@@ -155,61 +134,7 @@ def _weights(d: int, cells: int, ridges: tuple[float, float]) -> FloatArray:
     return np.repeat(np.array(column)[:, None], cells, axis=1)
 
 
-def _mode(
-    f: FloatArray,
-    counts: Counts,
-    weight: FloatArray,
-    ridges: tuple[float, float],
-    start: FloatArray | None,
-) -> _Mode:
-    """By Newton's method."""
-    q, cells = weight.shape
-    totals = counts.sum(axis=1)
-    b = np.zeros((q, cells)) if start is None else start
-    if start is None:
-        b[0] = np.log((counts[:, 1:].sum(axis=0)) / counts[:, 0].sum())
-    value = _penalized(f, counts, b, weight)
-    for _ in range(_STEPS):
-        p = _softmax(f @ b)
-        slope = f.T @ (counts[:, 1:] - totals[:, None] * p[:, 1:]) - weight * b
-        information = _information(f, p[:, 1:], totals) + np.diag(weight.T.ravel())
-        step = np.linalg.solve(information, slope.T.ravel()).reshape(cells, q).T
-        length = 1.0
-        while (new := _penalized(f, counts, b + length * step, weight)) < value and length > 1e-6:
-            length *= 0.5
-        gain = new - value
-        if gain > 0:
-            b, value = b + length * step, new
-        if gain <= _SMALL * abs(value):
-            break
-    information = _information(f, _softmax(f @ b)[:, 1:], totals) + np.diag(weight.T.ravel())
-    evidence = value + 0.5 * (
-        np.log(weight[weight > 0]).sum() - np.linalg.slogdet(information).logabsdet
-    )
-    return _Mode(b, information, float(evidence), ridges)
-
-
-def _softmax(logits: FloatArray) -> FloatArray:
-    """(n, k) probabilities from (n, k - 1) log-odds against the first cell."""
-    full = np.concatenate([np.zeros((len(logits), 1)), logits], axis=1)
-    full -= full.max(axis=1, keepdims=True)
-    p = np.exp(full)
-    return np.asarray(p / p.sum(axis=1, keepdims=True))
-
-
-def _penalized(f: FloatArray, counts: Counts, b: FloatArray, weight: FloatArray) -> float:
-    likelihood = (counts * np.log(_softmax(f @ b))).sum()
-    return float(likelihood - 0.5 * (weight * b * b).sum())
-
-
-def _information(f: FloatArray, p: FloatArray, totals: Counts) -> FloatArray:
-    """Of the coefficients, cell by cell: sums of n (diag p - p p') x f f'."""
-    q, cells = f.shape[1], p.shape[1]
-    blocks = np.zeros((cells, q, cells, q))
-    for a in range(cells):
-        for c in range(a, cells):
-            w = totals * p[:, a] * ((a == c) - p[:, c])
-            block = (f * w[:, None]).T @ f
-            blocks[a, :, c, :] = block
-            blocks[c, :, a, :] = block.T
-    return blocks.reshape(cells * q, cells * q)
+def _evidence(found: Mode, ridges: FloatArray) -> float:
+    """Log of it, but for a constant."""
+    determinant = np.linalg.slogdet(found.information).logabsdet
+    return float(found.value + 0.5 * (np.log(ridges[ridges > 0]).sum() - determinant))

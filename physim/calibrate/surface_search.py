@@ -21,7 +21,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import qmc
 
-from physim.calibrate.objective import Objective, Table
+from physim.calibrate.kinds import Point, kinds
+from physim.calibrate.objective import Objective
 from physim.calibrate.optimum import Optimum, Prior, Real, optimum
 from physim.calibrate.sample import Sample
 from physim.calibrate.search import Estimate, Generation, Generations, Schedule
@@ -35,9 +36,6 @@ _NARROWER = 0.8  # each later one
 # of other fits have told the optimum already.
 _LEAST_REACH = 0.5
 _NEAR = 2.0  # half-widths: how far about a region samples are used
-_BARELY = 1e-3  # pigs a sample in a cell that no sample has any in
-
-Point = tuple[FloatArray, Sample]
 
 
 def surface_population(parameters: int) -> int:
@@ -86,14 +84,17 @@ class SurfaceSearch(Generations):
 
     @property
     def estimate(self) -> Estimate:
-        """The optimum by all samples, with the covariance that real and simulated chance leave."""
+        """The optimum by all samples.
+
+        The covariance is what real and simulated chance leave, if the surfaces are taken for exact
+        and for planes about the optimum: too small (see `posterior`), but a guide.
+        """
         found = self._optimum()
         return Estimate(
             mean=self._center,
             covariance=found.covariance * np.outer(self._last_half, self._last_half),
             generations=len(self.history),
             stopped=False,
-            posterior=True,
             at_border=found.at_border,
         )
 
@@ -171,33 +172,7 @@ def surfaces(points: Sequence[Point], objective: Objective) -> list[Real]:
         points: (d,) parameters, centred and scaled to the region's half-width, and the rolls there.
         objective: with the real rolls.
     """
-    real = list(objective.tables(objective.target.sample))
-    simulated = [list(objective.tables(sample)) for _, sample in points]
-    x = np.array([point for point, _ in points])
     return [
-        _of_kind(
-            [table for table in real if table.kind == kind],
-            [[table for table in tables if table.kind == kind] for tables in simulated],
-            x,
-        )
-        for kind in dict.fromkeys(table.kind for table in real)
+        Real(fit_surface(*kind.simulated), kind.heights, kind.real)
+        for kind in kinds(points, objective)
     ]
-
-
-def _of_kind(real: Sequence[Table], simulated: Sequence[Sequence[Table]], x: FloatArray) -> Real:
-    mm = np.array([table.height_mm for table in real], dtype=float)
-    heights = (mm - mm.mean()) / max(np.ptp(mm), 1.0)
-    counts = np.array([table.counts for tables in simulated for table in tables], dtype=float)
-    target = np.array([table.counts for table in real])
-    there = (counts.sum(axis=0) > 0) | (target.sum(axis=0) > 0)
-    counts, target = counts[:, there], target[:, there]
-    counts[:, counts.sum(axis=0) == 0] = _BARELY
-    first = np.argsort(-counts.sum(axis=0), kind="stable")  # the log-odds are against the first
-    counts, target = counts[:, first], target[:, first]
-    some = counts.sum(axis=1) > 0
-    surface = fit_surface(
-        np.repeat(x, len(real), axis=0)[some],
-        np.tile(heights, len(x))[some],
-        counts[some],
-    )
-    return Real(surface, heights, target)

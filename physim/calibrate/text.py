@@ -34,8 +34,9 @@ def list_values(parameters: Mapping[str, Parameter]) -> dict[str, Any]:
 
 def fit_text(fit: Fit, problem: Problem, out: Path) -> str:
     """The fitted values and the frequencies beside the real ones."""
-    sds = np.sqrt(np.diag(fit.estimate.covariance)) * problem.space.span
-    spread = "sd" if fit.estimate.posterior else "search sd"
+    known = fit.posterior or fit.estimate
+    sds = np.sqrt(np.diag(known.covariance)) * problem.space.span
+    spread = "sd" if fit.posterior else "search sd"
     lines = [f"{'parameter':31}{'unit':>6}{'value':>10}{'start':>10}{spread:>11}"]
     lines += [
         f"{p.name:31}{p.unit:>6}{fit.values[p.name]:>10.4g}"
@@ -61,7 +62,7 @@ def fit_text(fit: Fit, problem: Problem, out: Path) -> str:
     ]:
         lines.append(
             f"on the border of the region that was sampled last: {', '.join(border)}; more "
-            "generations may find a better optimum, and the sd there is only that of the curvature"
+            "generations may find a better optimum"
         )
     lines.append(f"{out}: fit.yaml, the fitted pig and toss")
     return "\n".join(lines)

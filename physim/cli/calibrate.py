@@ -71,7 +71,14 @@ MAX_ROLLS, MAX_WORKERS = 10**8, 1024
     default=20_000,
     show_default=True,
     metavar="N",
-    help="Of the estimate, after the search.",
+    help="Of the estimate, after the search, and of each refinement.",
+)
+@click.option(
+    "--refine",
+    "refinements",
+    type=whole_number(0, 1000),
+    metavar="N",
+    help="Times that the estimate of surfaces moves to where all samples say (1 with surface).",
 )
 @click.option(
     "--table",
@@ -145,7 +152,9 @@ def calibrate(
         line = _Lines(ProgressLine)
         try:
             with only_writer(out):
-                fit, problem = plan.run(out, count, progress=line.progress, tell=line.tell)
+                fit, problem = plan.run(
+                    out, count, progress=line.progress, tell=line.tell, steps=line.steps
+                )
         except KeyboardInterrupt as stop:
             line.close()
             raise type(stop)(
@@ -170,6 +179,11 @@ class _Lines:
         self._line = kind(sys.stderr)
 
     def progress(self, done: int, total: int) -> None:
+        self._line(done, total)
+
+    def steps(self, done: int, total: int) -> None:
+        if not done:
+            self._line = self._kind(sys.stderr, "steps")
         self._line(done, total)
 
     def tell(self, text: str) -> None:

@@ -65,6 +65,7 @@ def test_the_result_tells_values_and_how_they_came_about(made: tuple[Path, Any])
         "search_rolls": 4 * (4 + 6),
         "earlier_rolls": 0,
         "final_rolls": 6,
+        "refinements": 0,
         "generations": 2,
         "ended_by_itself": False,
         "candidates": 8,

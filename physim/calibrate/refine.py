@@ -1,0 +1,122 @@
+"""Refining a fit: the estimate moves to where all samples together say, and is rolled there.
+
+A search ends at the optimum of quadratic surfaces. The `Emulator` bends with the samples and has
+those of the estimate among them, many rolls at one point: it says better where the real
+frequencies are met. Its own optimum is rolled, and tells it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import minimize
+
+from physim.calibrate.density import Density, density_about, spreads
+from physim.calibrate.evaluate import Block, Progress
+from physim.calibrate.fit import FINAL_FIRST, Fit, Problem, Rolls, Tell, rounded
+from physim.calibrate.sample import Sample
+from physim.values import FloatArray
+
+_APART = 2**30  # indices of rolls between refinements
+_SHORTER = (1.0, 0.5, 0.25, 0.125)  # of the way, where farther on there is no pig
+_DIFFERENCE = 1e-4  # of a derivative, in the priors' spreads
+_STEPS, _STARTS = 100, 4  # of the optimiser
+
+
+def refine(
+    problem: Problem,
+    rolls: Rolls,
+    folder: Path,
+    fit: Fit,
+    count: int,
+    *,
+    progress: Progress | None = None,
+    tell: Tell | None = None,
+) -> Fit:
+    """Moves the estimate so many times, or goes on with that.
+
+    Args:
+        problem: what is fitted.
+        rolls: makes them.
+        folder: of the checkpoint.
+        fit: as the search left it.
+        count: refinements.
+        progress: called with rolls made and to be made.
+        tell: called with a line after each refinement.
+
+    Raises:
+        DatasetError: a folder that cannot be written to.
+    """
+    checkpoint = fit.checkpoint
+    for number in range(count):
+        if number < len(checkpoint.refined):
+            step = checkpoint.refined[number]
+            fit = _moved(problem, fit, step["values"], Sample.from_json(step["sample"]))
+            continue
+        block = Block(
+            problem.schedule.seed, FINAL_FIRST + (number + 1) * _APART, problem.final_rolls
+        )
+        for values in _ahead(problem, fit):
+            (trial,) = rolls.roll([values], block, progress)
+            if not trial.problem:
+                break
+        else:
+            if tell:
+                tell(f"refinement {number + 1}: there is no pig where the samples point to")
+            return fit
+        checkpoint.refined.append(
+            {"values": dict(values), "rolls": block.rolls, "sample": trial.sample.to_json()}
+        )
+        checkpoint.write(folder)
+        fit = _moved(problem, fit, values, trial.sample)
+        if tell:
+            tell(f"refinement {number + 1}: G {fit.distance.g:.0f} of {block.rolls:,} rolls")
+    return fit
+
+
+def optimum_of(density: Density) -> FloatArray:
+    """(d,) the likeliest parameters, in the priors' spreads about the fit."""
+    d = len(density.prior)
+    axes = _DIFFERENCE * np.eye(d)
+
+    def objective(x: FloatArray) -> tuple[float, FloatArray]:
+        log = density.log(np.concatenate([x[None], x + axes, x - axes]))
+        return -float(log[0]), (log[d + 1 :] - log[1 : d + 1]) / (2.0 * _DIFFERENCE)
+
+    low, high = density.low + 2.0 * _DIFFERENCE, density.high - 2.0 * _DIFFERENCE
+    rng = np.random.default_rng(0)
+    starts = [np.zeros(d), density.prior, *rng.normal(scale=0.5, size=(_STARTS - 2, d))]
+    found = [
+        minimize(
+            objective,
+            np.clip(start, low, high),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=np.stack([low, high], axis=1),
+            options={"maxiter": _STEPS},
+        )
+        for start in starts
+    ]
+    return np.asarray(min(found, key=lambda one: float(one.fun)).x)
+
+
+def _ahead(problem: Problem, fit: Fit) -> list[dict[str, float]]:
+    """Values at the optimum, and at nearer places on the way to it."""
+    space = problem.space
+    step = optimum_of(density_about(problem, fit)) * spreads(space)
+    there = space.to_unit(fit.values)
+    return [rounded(space, np.clip(there + share * step, 0.0, 1.0)) for share in _SHORTER]
+
+
+def _moved(problem: Problem, fit: Fit, values: Mapping[str, float], sample: Sample) -> Fit:
+    mean = problem.space.to_unit(values)
+    return replace(
+        fit,
+        values=values,
+        estimate=replace(fit.estimate, mean=mean, at_border=()),
+        distance=problem.objective(sample, values),
+        sample=sample,
+    )

@@ -1,0 +1,140 @@
+"""Draws of the posterior, against integrals and truths that are known."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.integrate import quad
+from scipy.stats import norm, truncnorm
+
+from physim.calibrate.density import Density, Observed
+from physim.calibrate.emulator import Emulator
+from physim.calibrate.fit import SURFACE, Fit, Posterior, Problem, run
+from physim.calibrate.logits import softmax
+from physim.calibrate.posterior import _drawn as drawn
+from physim.calibrate.posterior import find_posterior, require_sampler
+from physim.errors import ConfigError
+from tests.calibrate.made_up import NAMES, MadeUp, at_prior, problem, real_rolls
+
+Array = NDArray[np.float64]
+HEIGHTS = np.array([-0.5, 0.5])
+
+
+def flat_emulator(variance: float) -> Emulator:
+    """One parameter, two cells: log-odds .3 + .7 x, uncertain in its constant."""
+    coefficients = np.array([[0.3], [0.7], [0.0], [0.0], [0.0], [0.0], [0.0]])
+    covariance = np.zeros((7, 7))
+    covariance[0, 0] = variance
+    return Emulator(np.zeros((1, 1)), coefficients, covariance, np.ones((3, 1)))
+
+
+def log_likelihood(log_odds: Array, counts: Array) -> float:
+    return float((counts * np.log(softmax(log_odds[:, None]))).sum())
+
+
+def test_certain_log_odds_give_the_multinomial_probability() -> None:
+    counts = np.array([[30, 50], [20, 70]])
+    found = Observed(flat_emulator(0.0), HEIGHTS, counts).log_probability(np.array([[0.0], [0.5]]))
+    exact = [log_likelihood(np.full(2, 0.3 + 0.7 * x), counts) for x in (0.0, 0.5)]
+    assert found == pytest.approx(exact, abs=1e-4)
+
+
+@pytest.mark.parametrize("sd", [0.05, 0.3])
+def test_uncertain_log_odds_are_integrated_out(sd: float) -> None:
+    """The same doubt at both heights, as of the constant; against quadrature."""
+    counts, x = np.array([[30, 50], [20, 70]]), np.array([[0.0], [1.0]])
+    found = Observed(flat_emulator(sd**2), HEIGHTS, counts).log_probability(x)
+    exact = []
+    for (at,) in x:
+        top = log_likelihood(np.full(2, 0.3 + 0.7 * at), counts)
+
+        def integrand(e: float, at: float = at, top: float = top) -> float:
+            density = norm.pdf(e, scale=sd)
+            return float(np.exp(log_likelihood(np.full(2, 0.3 + 0.7 * at + e), counts) - top)) * (
+                float(density)
+            )
+
+        exact.append(top + np.log(quad(integrand, -6 * sd, 6 * sd)[0]))
+    assert found == pytest.approx(exact, abs=0.02)
+
+
+def test_without_counts_the_prior_is_drawn() -> None:
+    density = Density([], np.zeros(2), np.full(2, -2.5), np.full(2, 1.0))
+    draws = drawn(require_sampler(), density, np.eye(2), 3, None)
+    exact = truncnorm(-2.5, 1.0)
+    assert draws.min() >= -2.5 and draws.max() <= 1.0
+    assert draws.mean(axis=0) == pytest.approx(exact.mean(), abs=0.25)
+    assert draws.std(axis=0) == pytest.approx(exact.std(), abs=0.2)
+
+
+def test_a_bent_valley_is_drawn_whole() -> None:
+    """Told sharply: x + y^2 / 2. Against sums over a grid."""
+    coefficients = np.zeros((11, 1))
+    coefficients[[0, 1, 5], 0] = [0.3, 2.0, 1.0]  # 1, x, y, x x, x y, y y, h, h x, h y, two waves
+    emulator = Emulator(np.zeros((2, 1)), coefficients, np.zeros((11, 11)), np.ones((3, 1)))
+    counts = np.array([[800, 1080], [790, 1070]])
+    observed = Observed(emulator, HEIGHTS, counts)
+    density = Density([observed], np.zeros(2), np.full(2, -2.5), np.full(2, 2.5))
+    draws = drawn(require_sampler(), density, 0.04 * np.eye(2), 3, None)
+    x, y = np.meshgrid(np.linspace(-2.5, 2.5, 1001), np.linspace(-2.5, 2.5, 401), indexing="ij")
+    grid = np.column_stack([x.ravel(), y.ravel()])
+    log = np.concatenate([density.log(piece) for piece in np.array_split(grid, 40)])
+    weight = np.exp(log - log.max())
+    weight /= weight.sum()
+    mean = weight @ grid
+    sd = np.sqrt(weight @ (grid - mean) ** 2)
+    assert sd[0] > 0.3  # the valley bends: at one y it is .03 wide
+    assert np.abs((draws.mean(axis=0) - mean) / sd).max() < 0.25
+    assert draws.std(axis=0) == pytest.approx(sd, rel=0.2)
+
+
+def fitted(given: Problem, folder: Path) -> Fit:
+    folder.mkdir()
+    fit = run(given, MadeUp(), folder, at_prior)
+    return replace(fit, posterior=find_posterior(given, fit))
+
+
+def tail(posterior: Posterior, point: Array) -> float:
+    """Share of the draws that lie farther out than the point."""
+    inverse = np.linalg.inv(posterior.covariance)
+    off = np.concatenate([posterior.draws, point[None]]) - posterior.mean
+    far = np.einsum("na,ab,nb->n", off, inverse, off)
+    return float((far[:-1] > far[-1]).mean())
+
+
+def test_hidden_truths_lie_among_the_draws(tmp_path: Path) -> None:
+    """In the 95 % region of four in five; chance alone leaves out two or more with 2 %."""
+    rng, inside = np.random.default_rng(5), 0
+    for number in range(5):
+        truth = dict(zip(NAMES, rng.uniform(-0.8, 0.8, 3).tolist(), strict=True))
+        real = real_rolls(truth, seed=number)
+        given = problem(real, seed=number, generations=2, rolls=300, method=SURFACE)
+        fit = fitted(given, tmp_path / str(number))
+        assert fit.posterior is not None
+        inside += tail(fit.posterior, given.space.to_unit(truth)) > 0.05
+        assert np.sqrt(np.diag(fit.posterior.covariance)).max() < 0.1  # of the prior's .25
+    assert inside >= 4
+
+
+def test_a_seed_gives_the_same_draws_and_another_like_ones(tmp_path: Path) -> None:
+    given = problem(real_rolls(), generations=1, rolls=200, method=SURFACE)
+    fit = fitted(given, tmp_path / "fit")
+    again = find_posterior(given, fit)
+    assert fit.posterior is not None
+    assert np.array_equal(again.draws, fit.posterior.draws)
+    other = find_posterior(replace(given, schedule=replace(given.schedule, seed=2)), fit)
+    assert not np.array_equal(other.draws, again.draws)
+    sd = np.sqrt(np.diag(again.covariance))
+    assert np.abs((other.mean - again.mean) / sd).max() < 0.3
+    assert np.sqrt(np.diag(other.covariance)) == pytest.approx(sd, rel=0.3)
+
+
+def test_a_missing_sampler_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "emcee", None)
+    with pytest.raises(ConfigError, match=r"physim\[calibrate\]"):
+        require_sampler()
