@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from physim.pigs.model import LoadedModel
     from physim.rests import RestTable
 
+_MOST_RESTS = 20  # in the text
+
 
 @click.group()
 def model() -> None:
@@ -141,11 +143,14 @@ def model_text(shown: dict[str, Any]) -> str:
         "stable rests, from random orientations without speed:",
         f"{'rest':>4}  {'pose':16}{'probability':>11}{'height mm':>11}  supports",
     ]
-    for rest in shown["stable"]:
+    for rest in shown["stable"][:_MOST_RESTS]:
         lines.append(
             f"{rest['rest']:>4}  {rest['pose']:16}{rest['probability']:>11.4f}"
             f"{rest['height_mm']:>11.2f}  {', '.join(rest['supports'])}"
         )
+    if more := shown["stable"][_MOST_RESTS:]:
+        share = sum(rest["probability"] for rest in more)
+        lines.append(f" ...  {len(more)} more, {share:.4f} together; --json tells them all")
     return "\n".join(lines)
 
 

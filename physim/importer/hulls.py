@@ -114,7 +114,8 @@ def distances(
     """How far a mesh reaches out of its parts, and the parts out of the mesh.
 
     Measured at points spread over both surfaces; where parts bridge a hollow, the second is the
-    distance from there to the nearest surface.
+    height there above the plane of the nearest point. (The distance from that point would count
+    how far apart the points are.)
 
     Args:
         vertices: (n, 3) of the mesh.
@@ -140,9 +141,9 @@ def distances(
                 outside = (on_part @ equations[:, :3].T + equations[:, 3]).max(axis=1)
                 on_part = on_part[outside > 0]
         if len(on_part):
-            distance, nearest = tree.query(on_part)
-            above = ((on_part - points[nearest]) * normals[nearest]).sum(axis=1) > 0
-            bulge = max(bulge, float(distance[above].max(initial=0.0)))
+            nearest = tree.query(on_part)[1]
+            above = ((on_part - points[nearest]) * normals[nearest]).sum(axis=1)
+            bulge = max(bulge, float(above.max(initial=0.0)))
     return max(0.0, float(uncovered.max())), bulge
 
 

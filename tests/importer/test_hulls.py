@@ -1,0 +1,44 @@
+"""How far parts and mesh are apart, where it is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import trimesh
+
+from physim.importer.hulls import distances
+
+CYLINDER = trimesh.creation.cylinder(10.0, 20.0, sections=64)
+
+
+def apart(mesh: trimesh.Trimesh, *parts: np.ndarray) -> tuple[float, float]:
+    return distances(np.asarray(mesh.vertices), np.asarray(mesh.faces), parts)
+
+
+@pytest.mark.parametrize(
+    "mesh", [CYLINDER, trimesh.creation.icosphere(3, 15.0)], ids=["cylinder", "ball"]
+)
+def test_the_hull_of_a_convex_mesh_is_nowhere_out_of_it(mesh: trimesh.Trimesh) -> None:
+    assert apart(mesh, np.asarray(mesh.vertices)) == pytest.approx((0.0, 0.0), abs=1e-9)
+
+
+def test_a_hull_stands_off_the_bottom_of_a_notch() -> None:
+    """A block of 40 x 20 x 10 mm with a notch 8 mm wide and 3 mm deep along its top."""
+    xz = [(-20, 0), (20, 0), (20, 10), (4, 10), (4, 7), (-4, 7), (-4, 10), (-20, 10)]
+    corners = np.array([(x, y, z) for y in (-10.0, 10.0) for x, z in xz])
+    triangles = [(0, 1, 4), (1, 3, 4), (1, 2, 3), (0, 4, 5), (0, 5, 6), (0, 6, 7)]
+    sides = [(k, (k + 1) % 8, 8 + (k + 1) % 8) for k in range(8)]
+    sides += [(k, 8 + (k + 1) % 8, 8 + k) for k in range(8)]
+    faces = np.array([*triangles, *[(8 + c, 8 + b, 8 + a) for a, b, c in triangles], *sides])
+    mesh = trimesh.Trimesh(corners, faces, process=False)
+    mesh.fix_normals()
+    out, bulge = apart(mesh, corners)
+    assert out == pytest.approx(0.0, abs=1e-9)
+    assert bulge == pytest.approx(3.0, abs=0.02)  # the middle of the notch: 3 from its bottom
+
+
+def test_a_part_that_is_too_small_leaves_the_mesh_out() -> None:
+    box = trimesh.creation.box((40.0, 20.0, 10.0))
+    out, bulge = apart(box, np.asarray(box.vertices) * [0.9, 1.0, 1.0])
+    assert out == pytest.approx(2.0, abs=1e-9)
+    assert bulge == pytest.approx(0.0, abs=1e-9)
