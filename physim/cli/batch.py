@@ -79,19 +79,19 @@ def batch(
             line.close()
             raise
         line.close()
+        same = (plan.black or plan.model) == (plan.pink or plan.model)
         if as_json:
             where = str(out) if out else None
             summary: dict[str, Any] = {"out": where, "rolls": n, "new_rolls": result.new_rolls}
             if counts_only:
                 from physim.statistics.summary import summarize
 
-                same = (plan.black or plan.model) == (plan.pink or plan.model)
                 summary["counts"] = summarize(result.counts, same_model=same)
             print_json(summary, stdout)
         elif counts_only:
             from physim.statistics.text import format_stats
 
-            stdout.write(format_stats(result.counts) + "\n")
+            stdout.write(format_stats(result.counts, same_model=same) + "\n")
         else:
             stdout.write(f"{out}: {n:,} rolls, {result.new_rolls:,} of them new\n")
 

@@ -59,7 +59,7 @@ def stats(folder: Path, other: Path | None, against: str | None, as_json: bool) 
         if as_json:
             print_json(summarize(counts, comparison, same_model=manifest.same_model), stdout)
             return
-        stdout.write(format_stats(counts, comparison) + "\n")
+        stdout.write(format_stats(counts, comparison, manifest.same_model) + "\n")
         if comparison is not None:
             from physim.statistics.tables import table_folder, table_names
 

@@ -12,11 +12,16 @@ from physim.values import Outcome, Pose
 
 _NAME_WIDTH = 29  # the longest pair: leaning_jowler+leaning_jowler
 _BESIDE_THE_RULES = (Outcome.UNSETTLED, Outcome.AMBIGUOUS, Outcome.OFF_TABLE)
+_MANY_OTHER, _MOST_RESTS = 0.02, 12
 _FEW_EXPECTED = 5  # the usual bound of the chi-square approximation
 
 
-def format_stats(counts: Counts, comparison: Comparison | None = None) -> str:
+def format_stats(
+    counts: Counts, comparison: Comparison | None = None, same_model: bool = True
+) -> str:
     """Poses, outcomes and, with a comparison, the real frequencies beside them.
+
+    Where many pigs lie as no rule says, the stable rests that they lie in too, by their index.
 
     Frequencies and differences are in percent and percentage points; a cell is
     compared only if the reference table has it.
@@ -24,10 +29,10 @@ def format_stats(counts: Counts, comparison: Comparison | None = None) -> str:
     Returns:
         Lines of 80 columns at most, without a newline at the end.
     """
-    return "\n".join(line.rstrip() for line in _lines(counts, comparison))
+    return "\n".join(line.rstrip() for line in _lines(counts, comparison, same_model))
 
 
-def _lines(counts: Counts, comparison: Comparison | None) -> Iterator[str]:
+def _lines(counts: Counts, comparison: Comparison | None, same_model: bool) -> Iterator[str]:
     poses = {pose.value: counts.poses[pose] for pose in Pose}
     real: dict[str, float] = {}
     if comparison is not None:
@@ -37,6 +42,9 @@ def _lines(counts: Counts, comparison: Comparison | None) -> Iterator[str]:
     yield ""
     yield from _table("pose", poses, counts.pigs, real)
     yield ""
+    if counts.poses[Pose.OTHER] > _MANY_OTHER * counts.pigs:
+        yield from _rests(counts, same_model)
+        yield ""
     outcomes = {
         outcome.value: counts.outcomes[outcome]
         for outcome in Outcome
@@ -49,6 +57,23 @@ def _lines(counts: Counts, comparison: Comparison | None) -> Iterator[str]:
     if comparison is not None:
         yield ""
         yield from _comparison(comparison)
+
+
+def _rests(counts: Counts, same_model: bool) -> Iterator[str]:
+    """The rests that most pigs lie in; of both pigs together where they are alike."""
+    found: dict[str, int] = {}
+    for (pig, index), count in counts.rests.items():
+        name = f"{index}" if same_model else f"{index} of {pig}"
+        found[name] = found.get(name, 0) + count
+    cells = dict(sorted(found.items(), key=lambda cell: -cell[1])[:_MOST_RESTS])
+    yield from _table(
+        "rest (see `physim model`)",
+        cells,
+        counts.pigs if same_model else counts.pigs // 2,
+        {},
+    )
+    if len(found) > len(cells):
+        yield f"... {len(found) - len(cells)} more; --json tells them all"
 
 
 def _table(

@@ -206,3 +206,18 @@ def test_text_fits_a_terminal(name: str, rolls: list[Roll]) -> None:
     assert "nan" not in text
     for word in ("leaning_jowler", "unsettled", "ambiguous", "off_table", "oinker", name):
         assert word in text
+
+
+def test_pigs_that_lie_as_no_rule_says_are_told_apart_by_their_rests() -> None:
+    other = roll(OTHER, OTHER, Outcome.AMBIGUOUS, None, rests=(4, 9))
+    counts = Counts.from_rows([other, other, roll(OTHER, T, Outcome.AMBIGUOUS, None, rests=(9, 3))])
+    alike = format_stats(counts).splitlines()
+    start = next(k for k, line in enumerate(alike) if line.startswith("rest (see `physim model`)"))
+    assert [line.split()[:3] for line in alike[start + 1 : start + 4]] == [
+        ["9", "3", "50.00"],
+        ["4", "2", "33.33"],
+        ["3", "1", "16.67"],
+    ]
+    unlike = format_stats(counts, same_model=False)
+    assert "9 of pink" in unlike and "9 of black" in unlike and "66.67" in unlike
+    assert "rest (see" not in format_stats(Counts.from_rows([roll(UP, T, Outcome.TROTTER, 5)] * 60))
