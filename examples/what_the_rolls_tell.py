@@ -21,6 +21,8 @@ shipped = data_folder("calibration") / "fits" / "standard"
 folder = Path(sys.argv[1]) if len(sys.argv) > 1 else shipped
 fit = yamlfile.load(folder / "fit.yaml")
 names = list(fit["parameters"])
+if "posterior_correlation" not in fit:
+    sys.exit(f"{folder}: a fit by CMA-ES tells no posterior; use `--method surface`")
 spread = np.array([p["posterior_sd"] / p["prior_sd"] for p in fit["parameters"].values()])
 correlation = np.array(fit["posterior_correlation"])
 variances, ways = np.linalg.eigh(correlation * np.outer(spread, spread))

@@ -11,12 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from physim.batch.configuration import differences
 from physim.batch.files import write_whole
 from physim.batch.platforms import these_versions, this_platform
 from physim.calibrate.sample import Sample
 from physim.calibrate.search import Found, Generation
 from physim.errors import DatasetError
+from physim.values import FloatArray
 
 Json = dict[str, Any]
 FILE_NAME = "checkpoint.json"
@@ -44,12 +47,12 @@ class Checkpoint:
     refined: list[Json] = field(default_factory=list)
     made_with: list[Json] = field(default_factory=list)
 
-    def samples(self) -> Iterator[tuple[tuple[float, ...], Sample]]:
+    def samples(self) -> Iterator[tuple[FloatArray, Sample]]:
         """Every candidate that was rolled: its point in the unit cube, and its rolls."""
         for generation in self.history:
             for found in generation:
                 if "sample" in found.record:
-                    yield found.point, Sample.from_json(found.record["sample"])
+                    yield np.array(found.point), Sample.from_json(found.record["sample"])
 
     def estimates(self) -> Iterator[tuple[dict[str, float], Sample]]:
         """Every estimate that was rolled: its values, and its rolls."""
@@ -139,10 +142,17 @@ def _check(checkpoint: Checkpoint) -> None:
         numbers += [checkpoint.final["generations"], checkpoint.final["rolls"]]
     elif checkpoint.refined:
         raise ValueError("refined values without final ones")
-    for values, _ in checkpoint.estimates():
-        numbers += values.values()
+    bounds = checkpoint.configuration["parameters"]
+    for values, sample in checkpoint.estimates():
         if set(values) != names:
-            raise ValueError("final values of other parameters")
+            raise ValueError("an estimate of other parameters")
+        for name, value in values.items():
+            if not bounds[name]["low"] <= float(value) <= bounds[name]["high"]:
+                raise ValueError(f"an estimate's `{name}` out of its bounds")
+        if not sample.rolls:
+            raise ValueError("an estimate without rolls")
+    if any(len(step["at_border"]) != len(names) for step in checkpoint.refined):
+        raise ValueError("a border of other parameters")
     if not all(map(math.isfinite, numbers)):
         raise ValueError("a number that is not finite")
     if set(checkpoint.start) != names and (checkpoint.start or found):

@@ -25,7 +25,7 @@ from physim.values import FloatArray
 
 REACH = 2.5  # spreads of the priors to each side of the fit: where samples are used, and x may be
 _JITTER = 1e-9  # variance added to log-odds: keeps Cholesky's method going where they are certain
-_NEWTON, _STILL = 20, 1e-4
+_NEWTON, _HALVINGS, _STILL = 30, 20, 1e-4
 _LEAST = 1e-300  # a frequency
 
 
@@ -51,21 +51,33 @@ class Observed:
         mean, covariance = self.emulator.log_odds(x, self.heights)
         n, m, c = mean.shape
         factor = np.linalg.cholesky(covariance + _JITTER * np.eye(m * c))
-        back = factor.transpose(0, 2, 1)
-        totals = self.counts.sum(axis=1)
-        u = np.zeros((n, m * c, 1))
-        for _ in range(_NEWTON):
+        back, totals = factor.transpose(0, 2, 1), self.counts.sum(axis=1)
+
+        def at(u: FloatArray) -> tuple[FloatArray, FloatArray]:
+            """(n, m, c + 1) frequencies, and (n,) log of the probability of counts and u."""
             p = softmax(mean + (factor @ u).reshape(n, m, c))
+            counted = (self.counts * np.log(np.maximum(p, _LEAST))).sum(axis=(1, 2))
+            return p, counted - 0.5 * (u**2).sum(axis=(1, 2))
+
+        u = np.zeros((n, m * c, 1))
+        p, value = at(u)
+        settled = np.zeros(n, dtype=bool)
+        for _ in range(_NEWTON):
             score = (self.counts[:, 1:] - totals[:, None] * p[..., 1:]).reshape(n, m * c, 1)
             information = np.eye(m * c) + back @ _information(p[..., 1:], totals) @ factor
             step = np.linalg.solve(information, back @ score - u)
-            u = u + step
-            if np.abs(step).max() < _STILL:
+            settled = np.abs(step).max(axis=(1, 2)) < _STILL
+            if settled.all():
                 break
-        p = softmax(mean + (factor @ u).reshape(n, m, c))
-        likelihood = (self.counts * np.log(np.maximum(p, _LEAST))).sum(axis=(1, 2))
+            length = np.ones((n, 1, 1))
+            for _ in range(_HALVINGS):
+                new_p, new = at(u + length * step)
+                if not (worse := new < value).any():
+                    break
+                length[worse] *= 0.5
+            u, p, value = u + length * step, new_p, new
         determinant = np.linalg.slogdet(information).logabsdet
-        return np.asarray(likelihood - 0.5 * (u**2).sum(axis=(1, 2)) - 0.5 * determinant)
+        return np.asarray(np.where(settled, value - 0.5 * determinant, -np.inf))
 
 
 @dataclass(frozen=True)
@@ -101,17 +113,17 @@ def density_about(problem: Problem, fit: Fit) -> Density:
     """
     space = problem.space
     spread, there = spreads(space), space.to_unit(fit.values)
-    own = [(np.array(point), sample) for point, sample in fit.checkpoint.samples()]
-    rolled = [(space.to_unit(values), sample) for values, sample in fit.checkpoint.estimates()]
+    rolled = [(space.to_unit(values), sample) for values, sample in fit.estimates()]
     near: list[Point] = [
         ((point - there) / spread, sample)
-        for point, sample in [*problem.earlier, *own, *rolled]
+        for point, sample in [*problem.earlier, *fit.candidates(), *rolled]
         if (np.abs(point - there) <= REACH * spread + 1e-12).all()
     ]
     return Density(
         [
             Observed(fit_emulator(*kind.simulated), kind.heights, kind.real)
             for kind in kinds(near, problem.objective)
+            if kind.real.shape[1] > 1  # else they tell nothing
         ],
         prior=(space.to_unit({p.name: p.prior_mean for p in space.parameters}) - there) / spread,
         low=np.maximum(-REACH, -there / spread),

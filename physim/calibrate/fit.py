@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -78,7 +78,8 @@ class Fit:
         sample: those rolls.
         search_rolls: all rolls of the search.
         refused: candidates that were not rolled.
-        checkpoint: with the history.
+        checkpoint: with the history; it may hold more generations and refinements than this fit.
+        refinements: of the estimate.
         posterior: of a search by surfaces, once it was sampled (`posterior.find_posterior`).
     """
 
@@ -89,7 +90,17 @@ class Fit:
     search_rolls: int
     refused: int
     checkpoint: Checkpoint
+    refinements: int = 0
     posterior: Posterior | None = None
+
+    def estimates(self) -> list[tuple[dict[str, float], Sample]]:
+        """The search's estimate and its refinements: values and rolls."""
+        return list(self.checkpoint.estimates())[: 1 + self.refinements]
+
+    def candidates(self) -> list[Point]:
+        """Every candidate of the search that was rolled."""
+        history = self.checkpoint.history[: self.estimate.generations]
+        return list(replace(self.checkpoint, history=history).samples())
 
 
 @dataclass(frozen=True)

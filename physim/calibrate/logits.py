@@ -72,7 +72,7 @@ def mode(f: FloatArray, counts: Counts, ridges: FloatArray, start: FloatArray | 
 
 def softmax(logits: FloatArray) -> FloatArray:
     """(..., c + 1) probabilities from (..., c) log-odds against the first cell."""
-    full = np.concatenate([np.zeros_like(logits[..., :1]), logits], axis=-1)
+    full = np.concatenate([np.zeros((*logits.shape[:-1], 1)), logits], axis=-1)
     full -= full.max(axis=-1, keepdims=True)
     p = np.exp(full)
     return np.asarray(p / p.sum(axis=-1, keepdims=True))

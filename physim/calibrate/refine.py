@@ -7,7 +7,6 @@ frequencies are met. Its own optimum is rolled, and tells it again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,12 +15,13 @@ from scipy.optimize import minimize
 
 from physim.calibrate.density import Density, density_about, spreads
 from physim.calibrate.evaluate import Block, Progress
-from physim.calibrate.fit import FINAL_FIRST, Fit, Problem, Rolls, Tell, rounded
+from physim.calibrate.fit import FINAL_FIRST, Fit, Json, Problem, Rolls, Tell, rounded
 from physim.calibrate.sample import Sample
 from physim.values import FloatArray
 
 _APART = 2**30  # indices of rolls between refinements
 _SHORTER = (1.0, 0.5, 0.25, 0.125)  # of the way, where farther on there is no pig
+_AT_BORDER = 1e-3  # of what is sampled, in the priors' spreads
 _DIFFERENCE = 1e-4  # of a derivative, in the priors' spreads
 _STEPS, _STARTS = 100, 4  # of the optimiser
 
@@ -50,30 +50,19 @@ def refine(
     Raises:
         DatasetError: a folder that cannot be written to.
     """
-    checkpoint = fit.checkpoint
+    kept = fit.checkpoint  # in the folder; it may hold more refinements than are asked for
     for number in range(count):
-        if number < len(checkpoint.refined):
-            step = checkpoint.refined[number]
-            fit = _moved(problem, fit, step["values"], Sample.from_json(step["sample"]))
-            continue
-        block = Block(
-            problem.schedule.seed, FINAL_FIRST + (number + 1) * _APART, problem.final_rolls
-        )
-        for values in _ahead(problem, fit):
-            (trial,) = rolls.roll([values], block, progress)
-            if not trial.problem:
+        if number >= len(kept.refined):
+            step = _rolled(problem, rolls, fit, number, progress)
+            if step is None:
+                if tell:
+                    tell(f"refinement {number + 1}: there is no pig where the samples point to")
                 break
-        else:
-            if tell:
-                tell(f"refinement {number + 1}: there is no pig where the samples point to")
-            return fit
-        checkpoint.refined.append(
-            {"values": dict(values), "rolls": block.rolls, "sample": trial.sample.to_json()}
-        )
-        checkpoint.write(folder)
-        fit = _moved(problem, fit, values, trial.sample)
+            kept.refined.append(step)
+            kept.write(folder)
+        fit = _moved(problem, fit, kept.refined[number])
         if tell:
-            tell(f"refinement {number + 1}: G {fit.distance.g:.0f} of {block.rolls:,} rolls")
+            tell(f"refinement {number + 1}: G {fit.distance.g:.0f} of {fit.sample.rolls:,} rolls")
     return fit
 
 
@@ -103,20 +92,37 @@ def optimum_of(density: Density) -> FloatArray:
     return np.asarray(min(found, key=lambda one: float(one.fun)).x)
 
 
-def _ahead(problem: Problem, fit: Fit) -> list[dict[str, float]]:
-    """Values at the optimum, and at nearer places on the way to it."""
+def _rolled(
+    problem: Problem, rolls: Rolls, fit: Fit, number: int, progress: Progress | None
+) -> Json | None:
+    """The emulator's optimum, or a nearer place on the way to it where there is a pig, rolled."""
     space = problem.space
-    step = optimum_of(density_about(problem, fit)) * spreads(space)
-    there = space.to_unit(fit.values)
-    return [rounded(space, np.clip(there + share * step, 0.0, 1.0)) for share in _SHORTER]
+    density = density_about(problem, fit)
+    step, there = optimum_of(density), space.to_unit(fit.values)
+    block = Block(problem.schedule.seed, FINAL_FIRST + (number + 1) * _APART, problem.final_rolls)
+    for share in _SHORTER:
+        unit = np.clip(there + share * step * spreads(space), 0.0, 1.0)
+        values = rounded(space, unit)
+        (trial,) = rolls.roll([values], block, progress)
+        if not trial.problem:
+            margin = np.minimum(step - density.low, density.high - step)
+            return {
+                "values": values,
+                "at_border": (margin < _AT_BORDER).tolist(),
+                "sample": trial.sample.to_json(),
+            }
+    return None
 
 
-def _moved(problem: Problem, fit: Fit, values: Mapping[str, float], sample: Sample) -> Fit:
-    mean = problem.space.to_unit(values)
+def _moved(problem: Problem, fit: Fit, step: Json) -> Fit:
+    """The fit after one more refinement."""
+    values, at_border = step["values"], tuple(step["at_border"])
+    sample = Sample.from_json(step["sample"])
     return replace(
         fit,
         values=values,
-        estimate=replace(fit.estimate, mean=mean, at_border=()),
+        estimate=replace(fit.estimate, mean=problem.space.to_unit(values), at_border=at_border),
         distance=problem.objective(sample, values),
         sample=sample,
+        refinements=fit.refinements + 1,
     )

@@ -75,8 +75,8 @@ def summary(fit: Fit, problem: Problem) -> Json:
         "budget": {
             "search_rolls": fit.search_rolls,
             "earlier_rolls": sum(sample.rolls for _, sample in problem.earlier),
-            "final_rolls": sum(sample.rolls for _, sample in fit.checkpoint.estimates()),
-            "refinements": len(fit.checkpoint.refined),
+            "final_rolls": sum(sample.rolls for _, sample in fit.estimates()),
+            "refinements": fit.refinements,
             "generations": fit.estimate.generations,
             "ended_by_itself": fit.estimate.stopped,
             "candidates": fit.estimate.generations * schedule.population,

@@ -84,8 +84,9 @@ class Estimate:
         mean: (n,) of its distribution, averaged over the last third of the generations: near the
             optimum it wanders with the noise of the rolls, and the best candidate is but the
             luckiest.
-        covariance: (n, n) of the points of those generations about their generation's mean. It
-            tells how far the search has narrowed down, not how well the data fix the parameters.
+        covariance: (n, n) of the points of those generations about their generation's mean; of
+            surfaces, what they tell of the optimum. A guide to the search: how well the data fix
+            the parameters is the posterior's to tell.
         generations: that were made.
         stopped: whether the search has nothing left to narrow down.
         at_border: (n,) whether each parameter lies on the border of the region that was sampled

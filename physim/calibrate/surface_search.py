@@ -86,8 +86,8 @@ class SurfaceSearch(Generations):
     def estimate(self) -> Estimate:
         """The optimum by all samples.
 
-        The covariance is what real and simulated chance leave, if the surfaces are taken for exact
-        and for planes about the optimum: too small (see `posterior`), but a guide.
+        The covariance is what real and simulated chance leave, if a quadratic is taken for exact,
+        and for a plane about the optimum: too small (see `posterior`), but a guide.
         """
         found = self._optimum()
         return Estimate(

@@ -34,14 +34,12 @@ def list_values(parameters: Mapping[str, Parameter]) -> dict[str, Any]:
 
 def fit_text(fit: Fit, problem: Problem, out: Path) -> str:
     """The fitted values and the frequencies beside the real ones."""
-    known = fit.posterior or fit.estimate
-    sds = np.sqrt(np.diag(known.covariance)) * problem.space.span
-    spread = "sd" if fit.posterior else "search sd"
-    lines = [f"{'parameter':31}{'unit':>6}{'value':>10}{'start':>10}{spread:>11}"]
+    spread = "95 % of draws" if fit.posterior else "search sd"
+    lines = [f"{'parameter':31}{'unit':>6}{'value':>10}{'start':>10}{spread:>20}"]
     lines += [
         f"{p.name:31}{p.unit:>6}{fit.values[p.name]:>10.4g}"
-        f"{fit.checkpoint.start[p.name]:>10.4g}{sd:>11.2g}"
-        for p, sd in zip(problem.space.parameters, sds.tolist(), strict=True)
+        f"{fit.checkpoint.start[p.name]:>10.4g}{known:>20}"
+        for p, known in zip(problem.space.parameters, _spreads(fit, problem), strict=True)
     ]
     real, simulated = problem.objective.target.sample.poses(), fit.sample.poses()
     pigs = [sum(counts[pose] for pose in NAMED_POSES) for counts in (real, simulated)]
@@ -66,3 +64,13 @@ def fit_text(fit: Fit, problem: Problem, out: Path) -> str:
         )
     lines.append(f"{out}: fit.yaml, the fitted pig and toss")
     return "\n".join(lines)
+
+
+def _spreads(fit: Fit, problem: Problem) -> list[str]:
+    """How far each parameter is told: an interval of the posterior, or the search's spread."""
+    space = problem.space
+    if fit.posterior is None:
+        sds = np.sqrt(np.diag(fit.estimate.covariance)) * space.span
+        return [f"{sd:.2g}" for sd in sds.tolist()]
+    low, high = (space.from_unit(end) for end in fit.posterior.interval())
+    return [f"{low[name]:.3g} to {high[name]:.3g}" for name in space.names]

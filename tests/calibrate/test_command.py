@@ -145,7 +145,16 @@ def test_surfaces_use_the_samples_of_an_earlier_fit(
     assert run.returncode == 0, run.stderr
     result = json.loads(run.stdout)
     assert result["method"] == "surface"
-    assert all(entry["posterior_sd"] > 0 for entry in result["parameters"].values())
+    for entry in result["parameters"].values():
+        low, high = entry["posterior_95"]
+        assert low < entry["posterior_mean"] < high and entry["posterior_sd"] > 0
+        assert entry["low"] <= low and high <= entry["high"]
+    budget = result["budget"]
+    assert budget["refinements"] == 1  # unless told otherwise
+    assert budget["final_rolls"] == 2 * 6  # the first estimate and the refined one
+    assert read_fit(tmp_path / "next") == {
+        name: entry["value"] for name, entry in result["parameters"].items()
+    }
     _, error = refused(capfd, *arguments)
     assert "samples: " in error and "(not there) here" in error
 
@@ -188,6 +197,15 @@ def test_without_the_optimiser_it_says_how_to_get_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "cmaes", None)
     out, error = refused(capfd, "--out", tmp_path / "x")
+    assert out == "" and "pip install 'physim[calibrate]'" in error
+    assert not (tmp_path / "x").exists()
+
+
+def test_without_the_sampler_it_says_so_before_anything_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "emcee", None)
+    out, error = refused(capfd, "--out", tmp_path / "x", "--method", "surface")
     assert out == "" and "pip install 'physim[calibrate]'" in error
     assert not (tmp_path / "x").exists()
 

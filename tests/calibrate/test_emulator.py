@@ -45,8 +45,6 @@ def test_it_follows_what_no_quadratic_does_within_its_errors(emulator: Emulator)
     x = rng.uniform(-2.0, 2.0, (400, 2))
     mean, covariance = emulator.log_odds(x, HEIGHTS[:1])
     truth = bent(x, np.repeat(HEIGHTS[0], len(x)))
-    order = np.argsort(-samples(bent, 1)[2].sum(axis=0))
-    assert order[0] == 0  # the cells are in the order of the emulator's
     off = mean[:, 0] - truth
     z = off / np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
     assert 0.6 < np.sqrt((z**2).mean()) < 1.4
@@ -90,5 +88,5 @@ def test_the_covariance_is_that_of_drawn_coefficients(emulator: Emulator) -> Non
         p = np.stack([one.probabilities(point, h)[0] for h in HEIGHTS])
         odds.append(np.log(p[:, 1:] / p[:, :1]).ravel())
     assert np.mean(odds, axis=0) == pytest.approx(mean.ravel(), abs=0.01)
-    error = 5.0 * covariance.diagonal().max() * np.sqrt(2.0 / len(drawn))
+    error = 5.0 * covariance[0].diagonal().max() * np.sqrt(2.0 / len(drawn))
     assert np.cov(np.transpose(odds)) == pytest.approx(covariance[0], abs=error)

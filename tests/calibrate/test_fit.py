@@ -193,7 +193,7 @@ def test_the_checkpoint_holds_every_sample(tmp_path: Path) -> None:
     rolls = [Sample.from_json(c["record"]["sample"]).rolls for g in generations for c in g]
     assert sum(rolls) == result.search_rolls
     points = [tuple(c["point"]) for g in generations for c in g]
-    assert [point for point, _ in result.checkpoint.samples()] == points
+    assert [tuple(point) for point, _ in result.checkpoint.samples()] == points
     assert set(generations[0][0]["record"]["sample"]["127"]) > {*PIG_NAMES, "touching"}
 
 

@@ -107,7 +107,7 @@ def test_hidden_pigs_come_back(tmp_path: Path) -> None:
             fit = refine(asked, evaluator, folder, fit, 1)
             posterior = find_posterior(asked, fit)
             ways = told(posterior.covariance, sd)
-            # Combinations that the table tells; they are independent of each other.
+            # Combinations that the table tells; they are uncorrelated.
             draws = (posterior.draws - posterior.mean) / sd @ ways.T
             seen = ways @ ((space.to_unit(truth) - posterior.mean) / sd)
             variance = draws.var(axis=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from physim.calibrate.emulator import Emulator
 from physim.calibrate.fit import SURFACE, Fit, Problem, run
 from physim.calibrate.plan import FitPlan
 from physim.calibrate.refine import optimum_of, refine
-from physim.errors import ConfigError
+from physim.errors import ConfigError, DatasetError
 from tests.calibrate.made_up import NAMES, TRUTH, MadeUp, at_prior, problem, real_rolls
 
 
@@ -131,3 +132,42 @@ def test_other_fits_get_the_refined_samples_too(tmp_path: Path) -> None:
 def test_refinements_are_of_use_to_surfaces_alone() -> None:
     with pytest.raises(ConfigError, match="refinements are of use to the method `surface` alone"):
         FitPlan(refinements=1).problem  # noqa: B018
+
+
+def test_fewer_of_them_are_the_fit_of_that_number(tmp_path: Path) -> None:
+    refined(tmp_path / "fit", 3)
+    cut, fresh = refined(tmp_path / "fit", 1), refined(tmp_path / "fresh", 1)
+    assert cut.values == fresh.values and cut.refinements == 1
+    assert [values for values, _ in cut.estimates()] == [v for v, _ in fresh.estimates()]
+    x = np.random.default_rng(1).normal(scale=0.3, size=(5, 3))
+    logs = [density_about(given(), fit).log(x) for fit in (cut, fresh)]
+    assert logs[0] == pytest.approx(logs[1], abs=1e-9)
+    kept = read_checkpoint(tmp_path / "fit")
+    assert kept is not None and len(kept.refined) == 3
+
+
+def test_fewer_generations_draw_from_their_own_samples_alone(tmp_path: Path) -> None:
+    (tmp_path / "fit").mkdir()
+    more = problem(real_rolls(), generations=3, rolls=100, method=SURFACE)
+    run(more, MadeUp(), tmp_path / "fit", at_prior)
+    cut, fresh = refined(tmp_path / "fit", 1), refined(tmp_path / "fresh", 1)
+    assert cut.values == fresh.values
+    assert len(cut.candidates()) == len(fresh.candidates()) == 32
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ({"lead": 1e9}, "an estimate's `lead` out of its bounds"),
+        ({"lead": None}, "no usable checkpoint"),
+        ({"other": 1.0}, "an estimate of other parameters"),
+    ],
+)
+def test_damaged_refinements_are_refused(tmp_path: Path, damage: object, message: str) -> None:
+    refined(tmp_path / "fit", 1)
+    path = tmp_path / "fit" / FILE_NAME
+    data = json.loads(path.read_text())
+    data["refined"][0]["values"].update(damage)
+    path.write_text(json.dumps(data))
+    with pytest.raises(DatasetError, match=message):
+        refined(tmp_path / "fit", 1)
