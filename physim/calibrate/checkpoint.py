@@ -27,6 +27,19 @@ _FORMAT = 1
 _SHOWN = 5  # differences
 
 
+@dataclass(frozen=True)
+class Wave:
+    """Candidates that were drawn from a posterior.
+
+    Attributes:
+        after: generations and refinements of the fit whose posterior it was.
+        found: the candidates, as a generation's.
+    """
+
+    after: tuple[int, int]
+    found: Generation
+
+
 @dataclass
 class Checkpoint:
     """A fit under way.
@@ -37,6 +50,7 @@ class Checkpoint:
         history: the generations that are done; a candidate's record says what it was rolled to.
         final: of the rolls after the search: the number of generations, the values, the rolls.
         refined: the values and rolls of estimates that came after that one.
+        waves: candidates that were drawn from the posterior.
         made_with: each platform and set of versions that worked on it; bits differ among them.
     """
 
@@ -45,11 +59,12 @@ class Checkpoint:
     history: list[Generation] = field(default_factory=list)
     final: Json | None = None
     refined: list[Json] = field(default_factory=list)
+    waves: list[Wave] = field(default_factory=list)
     made_with: list[Json] = field(default_factory=list)
 
     def samples(self) -> Iterator[tuple[FloatArray, Sample]]:
         """Every candidate that was rolled: its point in the unit cube, and its rolls."""
-        for generation in self.history:
+        for generation in [*self.history, *(wave.found for wave in self.waves)]:
             for found in generation:
                 if "sample" in found.record:
                     yield np.array(found.point), Sample.from_json(found.record["sample"])
@@ -76,13 +91,10 @@ class Checkpoint:
             "start": dict(self.start),
             "final": self.final,
             "refined": self.refined,
-            "generations": [
-                [
-                    {"point": list(found.point), "loss": found.loss, "record": found.record}
-                    for found in generation
-                ]
-                for generation in self.history
+            "waves": [
+                {"after": list(wave.after), "found": _plain(wave.found)} for wave in self.waves
             ],
+            "generations": [_plain(generation) for generation in self.history],
         }
         text = json.dumps(content, indent=1, allow_nan=False) + "\n"
         write_whole(folder / FILE_NAME, text.encode())
@@ -105,15 +117,16 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
         checkpoint = Checkpoint(
             configuration=dict(data["configuration"]),
             start=dict(data["start"]),
-            history=[
-                tuple(
-                    Found(tuple(map(float, one["point"])), float(one["loss"]), one["record"])
-                    for one in generation
-                )
-                for generation in data["generations"]
-            ],
+            history=[_generation(one) for one in data["generations"]],
             final=data["final"],
             refined=list(data.get("refined", [])),
+            waves=[
+                Wave(
+                    (int(wave["after"][0]), int(wave["after"][1])),
+                    _generation(wave["found"]),
+                )
+                for wave in data.get("waves", [])
+            ],
             made_with=list(data["made_with"]),
         )
         _check(checkpoint)
@@ -131,11 +144,25 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
         ) from error
 
 
+def _plain(generation: Generation) -> list[Json]:
+    return [
+        {"point": list(found.point), "loss": found.loss, "record": found.record}
+        for found in generation
+    ]
+
+
+def _generation(plain: list[Json]) -> Generation:
+    return tuple(
+        Found(tuple(map(float, one["point"])), float(one["loss"]), one["record"]) for one in plain
+    )
+
+
 def _check(checkpoint: Checkpoint) -> None:
     """Refuses what no fit has written: all that a search is told again, and all counts."""
     names = set(checkpoint.configuration["parameters"])
     population = checkpoint.configuration["schedule"]["population"]
-    found = [one for generation in checkpoint.history for one in generation]
+    generations = [*checkpoint.history, *(wave.found for wave in checkpoint.waves)]
+    found = [one for generation in generations for one in generation]
     numbers = [*checkpoint.start.values(), *(one.loss for one in found)]
     numbers += [x for one in found for x in one.point]
     if checkpoint.final is not None:

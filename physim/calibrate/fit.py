@@ -11,13 +11,20 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from physim.calibrate.checkpoint import Checkpoint, open_checkpoint
+from physim.calibrate.checkpoint import Checkpoint, Wave, open_checkpoint
 from physim.calibrate.evaluate import Block, Progress, Trial
 from physim.calibrate.kinds import Point
 from physim.calibrate.objective import Distance, Objective
 from physim.calibrate.parameters import Space, Values
 from physim.calibrate.sample import Sample
-from physim.calibrate.search import Estimate, Generation, Generations, Schedule, Search
+from physim.calibrate.search import (
+    Estimate,
+    Generation,
+    Generations,
+    Posterior,
+    Schedule,
+    Search,
+)
 from physim.calibrate.surface_search import SurfaceSearch
 from physim.errors import ConfigError
 from physim.values import FloatArray
@@ -42,32 +49,6 @@ class Rolls(Protocol):
 
 
 @dataclass(frozen=True)
-class Posterior:
-    """Draws of the parameters, as likely as the real rolls and the prior leave them.
-
-    Attributes:
-        draws: (m, n) in the unit cube; those that follow each other are alike.
-    """
-
-    draws: FloatArray
-
-    @property
-    def mean(self) -> FloatArray:
-        """(n,) in the unit cube."""
-        return np.asarray(self.draws.mean(axis=0))
-
-    @property
-    def covariance(self) -> FloatArray:
-        """(n, n) in the unit cube."""
-        return np.atleast_2d(np.cov(self.draws.T))
-
-    def interval(self, share: float = 0.95) -> FloatArray:
-        """(2, n) ends of the intervals that leave out as many draws on either side."""
-        tail = 50.0 * (1.0 - share)
-        return np.asarray(np.percentile(self.draws, [tail, 100.0 - tail], axis=0))
-
-
-@dataclass(frozen=True)
 class Fit:
     """The result.
 
@@ -80,6 +61,7 @@ class Fit:
         refused: candidates that were not rolled.
         checkpoint: with the history; it may hold more generations and refinements than this fit.
         refinements: of the estimate.
+        waves: of candidates drawn from the posterior.
         posterior: of a search by surfaces, once it was sampled (`posterior.find_posterior`).
     """
 
@@ -91,16 +73,23 @@ class Fit:
     refused: int
     checkpoint: Checkpoint
     refinements: int = 0
+    waves: int = 0
     posterior: Posterior | None = None
 
     def estimates(self) -> list[tuple[dict[str, float], Sample]]:
         """The search's estimate and its refinements: values and rolls."""
         return list(self.checkpoint.estimates())[: 1 + self.refinements]
 
+    def kept_waves(self) -> list[Wave]:
+        """All waves in the checkpoint that were drawn from this fit's posterior."""
+        after = (self.estimate.generations, self.refinements)
+        return [wave for wave in self.checkpoint.waves if wave.after == after]
+
     def candidates(self) -> list[Point]:
-        """Every candidate of the search that was rolled."""
+        """Every candidate that was rolled, of the search and of the waves."""
         history = self.checkpoint.history[: self.estimate.generations]
-        return list(replace(self.checkpoint, history=history).samples())
+        waves = self.kept_waves()[: self.waves]
+        return list(replace(self.checkpoint, history=history, waves=waves).samples())
 
 
 @dataclass(frozen=True)
@@ -213,7 +202,7 @@ def run(
                 "generations, or another start, may help"
             )
         checkpoint.final = {**final, "sample": trial.sample.to_json()}
-        checkpoint.refined = []
+        checkpoint.refined, checkpoint.waves = [], []
         checkpoint.write(folder)
     sample = Sample.from_json(checkpoint.final["sample"])
     losses = [found.loss for generation in search.history for found in generation]
@@ -245,6 +234,17 @@ def _evaluate(
     block = Block(schedule.seed, first, rolls_each)
     if problem.method == SURFACE:  # a regression has no use for errors that its samples share
         block = Block(schedule.seed, first * schedule.population, rolls_each, apart=True)
+    return rolled(problem, rolls, progress, block, points)
+
+
+def rolled(
+    problem: Problem,
+    rolls: Rolls,
+    progress: Progress | None,
+    block: Block,
+    points: Sequence[FloatArray],
+) -> list[tuple[float, Json]]:
+    """Loss and record of each point of the unit cube, after these rolls of it."""
     candidates = [problem.space.from_unit(point) for point in points]
     found: list[tuple[float, Json]] = []
     for values, trial in zip(candidates, rolls.roll(candidates, block, progress), strict=True):

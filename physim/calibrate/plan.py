@@ -22,17 +22,24 @@ from physim.calibrate.posterior import find_posterior, require_sampler
 from physim.calibrate.refine import refine
 from physim.calibrate.result import read_fit, write_fit, write_models, write_toss
 from physim.calibrate.sample import heights_mm
-from physim.calibrate.search import Schedule, Search, default_population, require_optimizer
+from physim.calibrate.search import (
+    Posterior,
+    Schedule,
+    Search,
+    default_population,
+    require_optimizer,
+)
 from physim.calibrate.start import Screening
 from physim.calibrate.surface_search import surface_population
 from physim.calibrate.target import TABLE, load_target
+from physim.calibrate.widen import widen
 from physim.errors import ConfigError
 from physim.roll import Setup
 from physim.values import FloatArray
 
 MODEL, PRIOR, RANDOM, QUASI_STATIC = STARTS = ("model", "prior", "random", "quasi-static")
 _QUASI_STATIC_GENERATIONS = 15
-_REFINEMENTS = 1
+_REFINEMENTS = _WAVES = 1
 _GENERATIONS = {CMA: 30, SURFACE: 5}
 _NO_PIG = 1e6  # quasi-static loss of what cannot be rolled
 
@@ -53,6 +60,7 @@ class FitPlan:
         population: candidates a generation; None for what suits the parameters.
         final_rolls: of the estimate, after the search, and of each refinement.
         refinements: of the estimate of surfaces; None for one.
+        waves: of candidates from the posterior of surfaces; None for one.
         table: of real rolls: a name, or a CSV file.
         half: fits 1 or 2 of two halves of the table; None for all of it.
         by_pig: compares each pig apart, as is done anyway where the two are to differ.
@@ -69,6 +77,7 @@ class FitPlan:
     population: int | None = None
     final_rolls: int = 20_000
     refinements: int | None = None
+    waves: int | None = None
     table: str = TABLE
     half: int | None = None
     by_pig: bool = False
@@ -168,24 +177,42 @@ class FitPlan:
                 tell=tell,
             )
             if problem.method == SURFACE:
-                count = _REFINEMENTS if self.refinements is None else self.refinements
-                fit = refine(problem, evaluator, out, fit, count, progress=progress, tell=tell)
-        if problem.method == SURFACE:
-            if tell:
-                tell("sampling what the real rolls leave open of the parameters")
-            fit = replace(fit, posterior=find_posterior(problem, fit, steps))
+                fit = self._told(problem, evaluator, out, fit, progress, tell, steps)
         write_fit(out, fit, problem, {"model": self.model, "toss": self.toss})
         write_toss(out, self.base, fit.values)
         write_models(out, self.base, fit.values)
         return fit, problem
+
+    def _told(
+        self,
+        problem: Problem,
+        evaluator: Evaluator,
+        out: Path,
+        fit: Fit,
+        progress: Progress | None,
+        tell: Tell | None,
+        steps: Progress | None,
+    ) -> Fit:
+        """What follows a search by surfaces: refinements, waves, and the posterior."""
+
+        def posterior_of(fit: Fit) -> Posterior:
+            if tell:
+                tell("drawing what the real rolls leave open of the parameters")
+            return find_posterior(problem, fit, steps)
+
+        refinements = _REFINEMENTS if self.refinements is None else self.refinements
+        waves = _WAVES if self.waves is None else self.waves
+        fit = refine(problem, evaluator, out, fit, refinements, progress=progress, tell=tell)
+        fit = widen(problem, evaluator, out, fit, waves, posterior_of, progress=progress, tell=tell)
+        return replace(fit, posterior=posterior_of(fit))
 
     def _check_method(self) -> None:
         if self.method not in METHODS:
             raise ConfigError(f"unknown method `{self.method}` (valid: {', '.join(METHODS)})")
         if self.samples and self.method != SURFACE:
             raise ConfigError(f"samples of earlier fits are of use to the method `{SURFACE}` alone")
-        if self.refinements and self.method != SURFACE:
-            raise ConfigError(f"refinements are of use to the method `{SURFACE}` alone")
+        if (self.refinements or self.waves) and self.method != SURFACE:
+            raise ConfigError(f"refinements and waves are of use to the method `{SURFACE}` alone")
         if self.generations == 0 and not self.samples:
             raise ConfigError("a fit of no generations needs the samples of earlier ones")
         if self.method == SURFACE:

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from physim.calibrate.density import Density, density_about, spreads
-from physim.calibrate.fit import Fit, Posterior, Problem
+from physim.calibrate.fit import Fit, Problem
+from physim.calibrate.search import Posterior
 from physim.errors import ConfigError
 from physim.values import FloatArray
 

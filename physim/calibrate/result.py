@@ -14,9 +14,10 @@ import yaml
 
 from physim import arguments, yamlfile
 from physim.batch.files import make_folder, write_whole
-from physim.calibrate.fit import Fit, Posterior, Problem
+from physim.calibrate.fit import Fit, Problem
 from physim.calibrate.parameters import Values, changed_shape, factors, offset_mm, setup
 from physim.calibrate.plausible import COM_DIFFERENCE, SHAPE, TOSS, registry
+from physim.calibrate.search import Posterior
 from physim.errors import ConfigError, ModelError
 from physim.pigs.library import model_folder
 from physim.pigs.model import MTL_NAME, build_folder
@@ -77,6 +78,8 @@ def summary(fit: Fit, problem: Problem) -> Json:
             "earlier_rolls": sum(sample.rolls for _, sample in problem.earlier),
             "final_rolls": sum(sample.rolls for _, sample in fit.estimates()),
             "refinements": fit.refinements,
+            "waves": fit.waves,
+            "wave_rolls": sum(sample.rolls for _, sample in fit.candidates()) - fit.search_rolls,
             "generations": fit.estimate.generations,
             "ended_by_itself": fit.estimate.stopped,
             "candidates": fit.estimate.generations * schedule.population,

@@ -100,6 +100,32 @@ class Estimate:
     at_border: tuple[bool, ...] = ()
 
 
+@dataclass(frozen=True)
+class Posterior:
+    """Draws of the parameters, as likely as the real rolls and the prior leave them.
+
+    Attributes:
+        draws: (m, n) in the unit cube; those that follow each other are alike.
+    """
+
+    draws: FloatArray
+
+    @property
+    def mean(self) -> FloatArray:
+        """(n,) in the unit cube."""
+        return np.asarray(self.draws.mean(axis=0))
+
+    @property
+    def covariance(self) -> FloatArray:
+        """(n, n) in the unit cube."""
+        return np.atleast_2d(np.cov(self.draws.T))
+
+    def interval(self, share: float = 0.95) -> FloatArray:
+        """(2, n) ends of the intervals that leave out as many draws on either side."""
+        tail = 50.0 * (1.0 - share)
+        return np.asarray(np.percentile(self.draws, [tail, 100.0 - tail], axis=0))
+
+
 def default_population(parameters: int) -> int:
     """The tutorial's 4 + 3 ln n, or `LEAST_POPULATION`."""
     return max(LEAST_POPULATION, 4 + int(3 * math.log(parameters)))

@@ -81,6 +81,13 @@ MAX_ROLLS, MAX_WORKERS = 10**8, 1024
     help="Times that the estimate of surfaces moves to where all samples say (1 with surface).",
 )
 @click.option(
+    "--widen",
+    "waves",
+    type=whole_number(0, 1000),
+    metavar="N",
+    help="Waves of candidates drawn from the posterior, to tell it better (1 with surface).",
+)
+@click.option(
     "--table",
     default="kern2006_pairs",
     show_default=True,
@@ -158,8 +165,7 @@ def calibrate(
         except KeyboardInterrupt as stop:
             line.close()
             raise type(stop)(
-                f"interrupted; the generations that were finished are kept in {out}: run the same "
-                "command to go on"
+                f"interrupted; what was finished is kept in {out}: run the same command to go on"
             ) from None
         except PhysimError:
             line.close()

@@ -66,6 +66,8 @@ def test_the_result_tells_values_and_how_they_came_about(made: tuple[Path, Any])
         "earlier_rolls": 0,
         "final_rolls": 6,
         "refinements": 0,
+        "waves": 0,
+        "wave_rolls": 0,
         "generations": 2,
         "ended_by_itself": False,
         "candidates": 8,
@@ -150,7 +152,8 @@ def test_surfaces_use_the_samples_of_an_earlier_fit(
         assert low < entry["posterior_mean"] < high and entry["posterior_sd"] > 0
         assert entry["low"] <= low and high <= entry["high"]
     budget = result["budget"]
-    assert budget["refinements"] == 1  # unless told otherwise
+    assert budget["refinements"] == budget["waves"] == 1  # unless told otherwise
+    assert 0 < budget["wave_rolls"] <= 8 * 4
     assert budget["final_rolls"] == 2 * 6  # the first estimate and the refined one
     assert read_fit(tmp_path / "next") == {
         name: entry["value"] for name, entry in result["parameters"].items()

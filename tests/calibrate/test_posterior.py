@@ -14,10 +14,11 @@ from scipy.stats import norm, truncnorm
 
 from physim.calibrate.density import Density, Observed
 from physim.calibrate.emulator import Emulator
-from physim.calibrate.fit import SURFACE, Fit, Posterior, Problem, run
+from physim.calibrate.fit import SURFACE, Fit, Problem, run
 from physim.calibrate.logits import softmax
 from physim.calibrate.posterior import _drawn as drawn
 from physim.calibrate.posterior import find_posterior, require_sampler
+from physim.calibrate.search import Posterior
 from physim.errors import ConfigError
 from tests.calibrate.made_up import NAMES, MadeUp, at_prior, problem, real_rolls
 

@@ -130,7 +130,9 @@ def test_other_fits_get_the_refined_samples_too(tmp_path: Path) -> None:
 
 
 def test_refinements_are_of_use_to_surfaces_alone() -> None:
-    with pytest.raises(ConfigError, match="refinements are of use to the method `surface` alone"):
+    with pytest.raises(
+        ConfigError, match="refinements and waves are of use to the method `surface` alone"
+    ):
         FitPlan(refinements=1).problem  # noqa: B018
 
 
