@@ -184,13 +184,14 @@ class _Lines:
         self._kind = kind
         self._line = kind(sys.stderr)
 
-    def progress(self, done: int, total: int) -> None:
+    def progress(self, done: int, total: int, things: str = "rolls") -> None:
+        if not done:
+            self.close()
+            self._line = self._kind(sys.stderr, things)
         self._line(done, total)
 
     def steps(self, done: int, total: int) -> None:
-        if not done:
-            self._line = self._kind(sys.stderr, "steps")
-        self._line(done, total)
+        self.progress(done, total, "steps")
 
     def tell(self, text: str) -> None:
         self.close()
