@@ -56,6 +56,20 @@ def read(path: Path) -> None:
     _known.update(found)
 
 
+def known() -> dict[str, Any]:
+    """All results that were read.
+
+    For another process: what it computes on another kind of processor may differ in the last bits.
+    """
+    return dict(sorted(_known.items()))
+
+
+def learn(results: dict[str, Any]) -> None:
+    """Makes the results of another process known."""
+    if _record is None:
+        _known.update(results)
+
+
 @contextmanager
 def recorded() -> Iterator[dict[str, Any]]:
     """The results that are asked for meanwhile, all of them computed anew."""

@@ -21,6 +21,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from physim import kept
 from physim.names import BLACK as BLACK
 from physim.names import BODY_PARTS as BODY_PARTS
 from physim.names import FEET as FEET
@@ -37,6 +38,9 @@ Quat = tuple[float, float, float, float]
 FloatArray = NDArray[np.float64]
 
 GRAVITY_M_S2 = 9.81  # near the mean of Europe and North America
+
+
+_KEPT = "(kept)"  # in a pickled model: no field is called so
 
 
 @dataclass(frozen=True)
@@ -115,8 +119,17 @@ class PigModel:
     contact_stiffness_n_m: float = 0.0
 
     def __getstate__(self) -> dict[str, object]:
-        """What goes to another process: the fields, without what is computed from them."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        """What goes to another process: the fields, without what is computed from them.
+
+        And what was kept beside model files: where those were made on another kind of processor,
+        the other process would else compute other last bits than this one has read.
+        """
+        state: dict[str, object] = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {**state, _KEPT: kept.known()}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        kept.learn(state.pop(_KEPT, {}))  # type: ignore[arg-type]
+        self.__dict__.update(state)
 
     @cached_property
     def vertices_m(self) -> FloatArray:

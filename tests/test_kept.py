@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -148,7 +149,32 @@ def test_all_of_the_standard_pig_is_kept_and_nothing_else(computed: list[str]) -
     assert computed == []
     with kept.recorded() as results:
         everything(load_folder(STANDARD, "standard").model)
-    assert list(json.loads((STANDARD / kept.FILE_NAME).read_text())) == sorted(results)
+    entries = json.loads((STANDARD / kept.FILE_NAME).read_text())
+    (principal,) = [key for key in entries if key.startswith("principal")]
+    if results[principal] == entries[principal][0]:
+        assert list(entries) == sorted(results)
+        return
+    # On another kind of processor the axes' last bits differ, and so does what is kept of a body
+    # that was turned by them.
+    turned = ("groups", "hull", "lowest", "near")
+    assert [key for key in entries if not key.startswith(turned)] == sorted(
+        key for key in results if not key.startswith(turned)
+    )
+    assert len(entries) == len(results)
+
+
+def test_another_process_goes_by_what_was_kept() -> None:
+    """Even where it would compute other bits itself."""
+    model = pigs.load_model("standard")
+    expected = Body.of(model).hull_m
+    (principal,) = [key for key in kept._known if key.startswith("principal")]
+    moments, axes = kept._known[principal]
+    kept._known[principal] = [moments, (np.array(axes) * (1.0 + 1e-9)).tolist()]
+    pickled = pickle.dumps(model)
+    turned = Body.of(model).hull_m
+    kept._known.clear()
+    assert np.array_equal(Body.of(pickle.loads(pickled)).hull_m, turned)
+    assert not np.array_equal(turned, expected)
 
 
 def test_results_of_other_files_are_not_taken(folder: Path) -> None:

@@ -32,11 +32,11 @@ class Wave:
     """Candidates that were drawn from a posterior.
 
     Attributes:
-        after: generations and refinements of the fit whose posterior it was.
+        after: generations, final rolls and refinements of the fit whose posterior it was.
         found: the candidates, as a generation's.
     """
 
-    after: tuple[int, int]
+    after: tuple[int, int, int]
     found: Generation
 
 
@@ -51,6 +51,7 @@ class Checkpoint:
         final: of the rolls after the search: the number of generations, the values, the rolls.
         refined: the values and rolls of estimates that came after that one.
         waves: candidates that were drawn from the posterior.
+        others: `final` and `refined` of other numbers of generations or rolls.
         made_with: each platform and set of versions that worked on it; bits differ among them.
     """
 
@@ -60,6 +61,7 @@ class Checkpoint:
     final: Json | None = None
     refined: list[Json] = field(default_factory=list)
     waves: list[Wave] = field(default_factory=list)
+    others: list[Json] = field(default_factory=list)
     made_with: list[Json] = field(default_factory=list)
 
     def samples(self) -> Iterator[tuple[FloatArray, Sample]]:
@@ -68,6 +70,19 @@ class Checkpoint:
             for found in generation:
                 if "sample" in found.record:
                     yield np.array(found.point), Sample.from_json(found.record["sample"])
+
+    def turn_to(self, final: Json) -> bool:
+        """Brings back the estimate of these numbers and values, if it was rolled once."""
+        for one in [{"final": self.final, "refined": self.refined}, *self.others]:
+            if one["final"] is not None and all(one["final"][key] == final[key] for key in final):
+                break
+        else:
+            one = {"final": None, "refined": []}
+        if self.final is not None and one["final"] is not self.final:
+            self.others.append({"final": self.final, "refined": self.refined})
+        self.others = [other for other in self.others if other is not one]
+        self.final, self.refined = one["final"], one["refined"]
+        return self.final is not None
 
     def estimates(self) -> Iterator[tuple[dict[str, float], Sample]]:
         """Every estimate that was rolled: its values, and its rolls."""
@@ -94,6 +109,7 @@ class Checkpoint:
             "waves": [
                 {"after": list(wave.after), "found": _plain(wave.found)} for wave in self.waves
             ],
+            "others": self.others,
             "generations": [_plain(generation) for generation in self.history],
         }
         text = json.dumps(content, indent=1, allow_nan=False) + "\n"
@@ -122,11 +138,12 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
             refined=list(data.get("refined", [])),
             waves=[
                 Wave(
-                    (int(wave["after"][0]), int(wave["after"][1])),
+                    _three(wave["after"]),
                     _generation(wave["found"]),
                 )
                 for wave in data.get("waves", [])
             ],
+            others=list(data.get("others", [])),
             made_with=list(data["made_with"]),
         )
         _check(checkpoint)
@@ -135,7 +152,7 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
         return None
     except (
         *(OSError, EOFError, zlib.error, RecursionError, DatasetError),
-        *(ValueError, TypeError, KeyError, AttributeError),
+        *(ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError),
     ) as error:
         why = f"no `{error.args[0]}`" if isinstance(error, KeyError) else error
         raise DatasetError(
@@ -157,40 +174,58 @@ def _generation(plain: list[Json]) -> Generation:
     )
 
 
+def _three(after: list[int]) -> tuple[int, int, int]:
+    generations, rolls, refinements = after
+    return int(generations), int(rolls), int(refinements)
+
+
 def _check(checkpoint: Checkpoint) -> None:
     """Refuses what no fit has written: all that a search is told again, and all counts."""
-    names = set(checkpoint.configuration["parameters"])
-    population = checkpoint.configuration["schedule"]["population"]
-    generations = [*checkpoint.history, *(wave.found for wave in checkpoint.waves)]
-    found = [one for generation in generations for one in generation]
-    numbers = [*checkpoint.start.values(), *(one.loss for one in found)]
-    numbers += [x for one in found for x in one.point]
-    if checkpoint.final is not None:
-        numbers += [checkpoint.final["generations"], checkpoint.final["rolls"]]
-    elif checkpoint.refined:
-        raise ValueError("refined values without final ones")
     bounds = checkpoint.configuration["parameters"]
-    for values, sample in checkpoint.estimates():
-        if set(values) != names:
-            raise ValueError("an estimate of other parameters")
-        for name, value in values.items():
-            if not bounds[name]["low"] <= float(value) <= bounds[name]["high"]:
-                raise ValueError(f"an estimate's `{name}` out of its bounds")
-        if not sample.rolls:
-            raise ValueError("an estimate without rolls")
-    if any(len(step["at_border"]) != len(names) for step in checkpoint.refined):
-        raise ValueError("a border of other parameters")
-    if not all(map(math.isfinite, numbers)):
-        raise ValueError("a number that is not finite")
-    if set(checkpoint.start) != names and (checkpoint.start or found):
-        raise ValueError("a start of other parameters")
-    if any(len(generation) != population for generation in checkpoint.history):
+    population = checkpoint.configuration["schedule"]["population"]
+    target = Sample.from_json(checkpoint.configuration["target"]["counts"])
+    if checkpoint.start:
+        _check_values(checkpoint.start, bounds, "start")
+    for one in [{"final": checkpoint.final, "refined": checkpoint.refined}, *checkpoint.others]:
+        if one["final"] is None and one["refined"]:
+            raise ValueError("refined values without final ones")
+        for step in [] if one["final"] is None else [one["final"], *one["refined"]]:
+            _check_values(step["values"], bounds, "an estimate")
+            _check_sample(step["sample"], target)
+        if any(
+            [type(on) for on in step["at_border"]] != [bool] * len(bounds)
+            for step in one["refined"]
+        ):
+            raise ValueError("a border of other parameters")
+    generations = [*checkpoint.history, *(wave.found for wave in checkpoint.waves)]
+    if any(len(generation) != population for generation in generations):
         raise ValueError(f"a generation of other than {population} candidates")
-    if any(len(one.point) != len(names) for one in found):
-        raise ValueError(f"a point of other than {len(names)} parameters")
-    for one in found:
-        if "problem" not in one.record:
-            Sample.from_json(one.record["sample"])
+    for found in (one for generation in generations for one in generation):
+        if not checkpoint.start:
+            raise ValueError("no start")
+        if len(found.point) != len(bounds) or not all(0.0 <= x <= 1.0 for x in found.point):
+            raise ValueError("a point that is none of the unit cube")
+        if not math.isfinite(found.loss):
+            raise ValueError("a loss that is not finite")
+        if "problem" not in found.record:
+            _check_sample(found.record["sample"], target)
+            float(found.record["g"])
+
+
+def _check_values(values: Mapping[str, Any], bounds: Mapping[str, Any], what: str) -> None:
+    if set(values) != set(bounds):
+        raise ValueError(f"{what} of other parameters")
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, float | int):
+            raise TypeError(f"{what}: `{name}` is no number")
+        if not bounds[name]["low"] - 1e-9 <= value <= bounds[name]["high"] + 1e-9:
+            raise ValueError(f"{what}: `{name}` out of its bounds")
+
+
+def _check_sample(plain: Json, target: Sample) -> None:
+    sample = Sample.from_json(plain)
+    if sample.heights_mm != target.heights_mm:
+        raise ValueError("a sample from other heights than the real rolls'")
 
 
 def open_checkpoint(folder: Path, configuration: Json) -> Checkpoint:

@@ -80,10 +80,14 @@ class Fit:
         """The search's estimate and its refinements: values and rolls."""
         return list(self.checkpoint.estimates())[: 1 + self.refinements]
 
+    @property
+    def after(self) -> tuple[int, int, int]:
+        """What its posterior goes by: generations, final rolls, refinements."""
+        return self.estimate.generations, self.sample.rolls, self.refinements
+
     def kept_waves(self) -> list[Wave]:
         """All waves in the checkpoint that were drawn from this fit's posterior."""
-        after = (self.estimate.generations, self.refinements)
-        return [wave for wave in self.checkpoint.waves if wave.after == after]
+        return [wave for wave in self.checkpoint.waves if wave.after == self.after]
 
     def candidates(self) -> list[Point]:
         """Every candidate that was rolled, of the search and of the waves."""
@@ -193,7 +197,7 @@ def run(
         "rolls": problem.final_rolls,
         "values": values,
     }
-    if checkpoint.final is None or any(checkpoint.final[key] != final[key] for key in final):
+    if not checkpoint.turn_to(final):
         block = Block(schedule.seed, FINAL_FIRST, problem.final_rolls)
         (trial,) = rolls.roll([values], block, progress)
         if trial.problem:
@@ -202,8 +206,8 @@ def run(
                 "generations, or another start, may help"
             )
         checkpoint.final = {**final, "sample": trial.sample.to_json()}
-        checkpoint.refined, checkpoint.waves = [], []
         checkpoint.write(folder)
+    assert checkpoint.final is not None
     sample = Sample.from_json(checkpoint.final["sample"])
     losses = [found.loss for generation in search.history for found in generation]
     return Fit(

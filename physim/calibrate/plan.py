@@ -30,7 +30,7 @@ from physim.calibrate.search import (
     require_optimizer,
 )
 from physim.calibrate.start import Screening
-from physim.calibrate.surface_search import surface_population
+from physim.calibrate.surface_search import least_samples, surface_population
 from physim.calibrate.target import TABLE, load_target
 from physim.calibrate.widen import widen
 from physim.errors import ConfigError
@@ -120,6 +120,12 @@ class FitPlan:
             method=self.method,
         )
         if not self.samples:
+            least = least_samples(len(space.names))
+            if self.method == SURFACE and problem.schedule.population < least:
+                raise ConfigError(
+                    f"{problem.schedule.population} candidates are too few for surfaces of "
+                    f"{len(space.names)} parameters; ask for {least} or more"
+                )
             return problem
         there = values_of(base, space.names)
         points, digests = earlier_samples(self.samples, problem, there)

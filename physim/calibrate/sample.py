@@ -28,6 +28,9 @@ FATES = (ROLLS, TOUCHING, "piggyback", "unsettled", "ambiguous", "off_table")
 touching too."""
 
 
+_MOST = 10**12  # rolls: no fit counts that far
+
+
 @dataclass(frozen=True)
 class Sample:
     """Counts of rolls; `a + b` counts the rolls of both, and `Sample()` is zero.
@@ -105,16 +108,16 @@ class Sample:
             DatasetError: anything else.
         """
         try:
-            return cls(
+            sample = cls(
                 {
-                    (int(height), pig, Pose(pose)): int(count)
+                    (int(height), pig, Pose(pose)): _count(count)
                     for height, counts in data.items()
                     for pig in PIG_NAMES
                     for pose, count in counts[pig].items()
                     if count
                 },
                 {
-                    (int(height), fate): int(counts[fate])
+                    (int(height), fate): _count(counts[fate])
                     for height, counts in data.items()
                     for fate in FATES
                     if counts[fate]
@@ -122,6 +125,26 @@ class Sample:
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DatasetError(f"no counts of rolls: {error}") from error
+        sample._check()
+        return sample
+
+    def _check(self) -> None:
+        for height in self.heights_mm:
+            rolls = self.fate(ROLLS, height)
+            beside = sum(
+                self.fate(fate, height)
+                for fate in FATES
+                if fate not in (ROLLS, "piggyback")  # a piggyback is touching too
+            )
+            pigs = [sum(self.poses(height, pig).values()) for pig in PIG_NAMES]
+            if max(beside, *pigs) > rolls:
+                raise DatasetError(f"no counts of rolls: more from {height} mm than there are")
+
+
+def _count(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST:
+        raise ValueError(f"a count of {value}")
+    return value
 
 
 def sample_of(rows: Iterable[Counted], heights: tuple[int, ...]) -> Sample:

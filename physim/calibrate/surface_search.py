@@ -44,6 +44,11 @@ def surface_population(parameters: int) -> int:
     return int(max(32, 2 ** np.ceil(np.log2(1.5 * coefficients))))
 
 
+def least_samples(parameters: int) -> int:
+    """Without as many nothing is fitted."""
+    return 2 * parameters
+
+
 class SurfaceSearch(Generations):
     """A search from a point of the cube.
 
@@ -76,7 +81,7 @@ class SurfaceSearch(Generations):
         self._center = np.asarray(start, dtype=float)
         self._found: Optimum | None = None
         self._reach = REACH
-        if len(self._near(self._half())) >= self._least:
+        if len(self._near(self._half())) >= least_samples(len(self._spread)):
             self._move()
             self._reach = _LEAST_REACH
         for generation in history:
@@ -134,11 +139,6 @@ class SurfaceSearch(Generations):
             )
         return self._found
 
-    @property
-    def _least(self) -> int:
-        """Samples without which nothing is fitted."""
-        return 2 * len(self._spread)
-
     def _near(self, half: FloatArray) -> list[Point]:
         """The samples in and about the region, scaled to it."""
         return [
@@ -150,7 +150,7 @@ class SurfaceSearch(Generations):
     def _fitted(self) -> Optimum:
         half, center = self._last_half, self._center
         near = self._near(half)
-        if len(near) < self._least:
+        if len(near) < least_samples(len(self._spread)):
             raise ConfigError(
                 f"only {len(near)} candidates of the last region make pigs that can be rolled; "
                 "start elsewhere, or choose other parameters"

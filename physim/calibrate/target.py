@@ -36,7 +36,14 @@ class Target:
 
 def load_target(name: str | Path = TABLE, half: int | None = None) -> Target:
     """As `real_rows`, counted as a fit counts them."""
-    return Target(str(name), half, _sample(real_rows(name, half)))
+    sample = _sample(real_rows(name, half))
+    for height in sample.heights_mm:
+        if not sum(sample.poses(height).values()):
+            raise ConfigError(
+                f"{shown_name(name)}: counts no pigs from {height} mm that came to rest apart, so "
+                "there are no poses to fit"
+            )
+    return Target(str(name), half, sample)
 
 
 def real_rows(name: str | Path = TABLE, half: int | None = None) -> tuple[PairRow, ...]:
@@ -89,6 +96,8 @@ def _sample(rows: tuple[PairRow, ...]) -> Sample:
     pigs: Counter[tuple[int, str, Pose]] = Counter()
     fates: Counter[tuple[int, str]] = Counter()
     for row in rows:
+        if not row.rolls:
+            continue
         height = round(row.height_in * _MM_PER_INCH)
         fates[height, ROLLS] += row.rolls
         if row.black is None or row.pink is None:

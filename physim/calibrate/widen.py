@@ -61,8 +61,7 @@ def widen(
                     points, rolled(problem, rolls, progress, block, points), strict=True
                 )
             )
-            after = (fit.estimate.generations, fit.refinements)
-            fit.checkpoint.waves.append(Wave(after, found))
+            fit.checkpoint.waves.append(Wave(fit.after, found))
             fit.checkpoint.write(folder)
         fit = replace(fit, waves=number + 1)
         if tell:

@@ -15,7 +15,7 @@ from physim.arguments import number
 from physim.cli.model import model_text, model_to_json
 from physim.cli.options import file_path, json_option
 from physim.cli.output import clean_stdout, print_json
-from physim.errors import ConfigError
+from physim.errors import ConfigError, ModelError
 
 if TYPE_CHECKING:
     from physim.importer.build import Imported, Options
@@ -29,13 +29,18 @@ _OPTIONS = (
         help="Of the file. Without it: as the file says, or guessed from the size.",
     ),
     click.option(
-        "--length-mm", type=click.FloatRange(5, 2000), metavar="MM", help="Scale to this length."
+        "--length-mm", type=click.FloatRange(5, 1999), metavar="MM", help="Scale to this length."
     ),
     click.option("--force", is_flag=True, help="Take an unlikely size, from 5 mm to 2 m."),
     click.option("--forward", type=click.Choice(AXES), help="The snout's axis in the file."),
     click.option("--up", type=click.Choice(AXES), help="The back's axis in the file."),
     click.option("--dot-side", type=click.Choice(["right", "left"]), help="The dotted flank."),
-    click.option("--mass-g", type=_positive, metavar="G", help="Without it, from the density."),
+    click.option(
+        "--mass-g",
+        type=click.FloatRange(0.01, 1e4),
+        metavar="G",
+        help="Without it, from the density.",
+    ),
     click.option(
         "--density-g-cm3",
         type=_positive,
@@ -118,8 +123,9 @@ def add(
 @click.argument("name", metavar="NAME|FOLDER")
 @click.argument("file", type=file_path)
 @click.option("--drawn", is_flag=True, help="The finer mesh of the pictures.")
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
 @json_option
-def export(name: str, file: Path, drawn: bool, as_json: bool) -> None:
+def export(name: str, file: Path, drawn: bool, force: bool, as_json: bool) -> None:
     """Write a model as STL, OBJ, PLY, GLB, 3MF or OFF, to print it.
 
     It is the solid that is thrown: the union of the convex parts. In mm (GLB: metres), snout
@@ -129,6 +135,8 @@ def export(name: str, file: Path, drawn: bool, as_json: bool) -> None:
         from physim.importer.export import export as write
         from physim.pigs.library import load_all
 
+        if file.exists() and not force:
+            raise ConfigError(f"{file}: is there already; choose another name, or give --force")
         made = write(load_all(name), file, drawn)
         if as_json:
             shown = {"file": str(file), "faces": made.faces, "volume_mm3": made.volume_mm3}
@@ -186,7 +194,12 @@ def _add(
         raise ConfigError(f"{picture}: no place for a file; choose another --picture")
     try:
         imported = import_mesh(file, options)
-    except RefusedMeshError as error:
+    except (ModelError, ConfigError) as error:
+        if not isinstance(error, RefusedMeshError):
+            if as_json:
+                problem = {"kind": "refused", "where": str(file), "action": str(error)}
+                print_json({"ok": False, "file": str(file), "problems": [problem]}, stdout)
+            raise
         found = problems_to_json(error.problems)
         if as_json:
             print_json({"ok": False, "file": str(file), "problems": found}, stdout)
@@ -196,7 +209,10 @@ def _add(
     write_folder(imported, folder, name)
     report = _report(imported, folder, name)
     if picture is not None:
-        _draw(folder, name, picture)
+        try:
+            _draw(folder, name, picture)
+        except ConfigError as error:
+            raise ConfigError(f"{error}; the model was made: {folder}") from error
     if as_json:
         print_json(report, stdout)
     else:

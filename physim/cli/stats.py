@@ -41,18 +41,12 @@ def stats(folder: Path, other: Path | None, against: str | None, as_json: bool) 
         _two(folder, other, as_json)
         return
     from physim.batch.manifest import read_manifest
-    from physim.batch.read import read_counts
     from physim.statistics.summary import summarize
     from physim.statistics.text import format_stats
 
     manifest = read_manifest(folder)
     comparison = None
-    counts = read_counts(folder)
-    if counts.rolls < manifest.n:
-        say(
-            f"physim: {folder} holds {counts.rolls} of {manifest.n} rolls; run its "
-            "`physim batch` command again for the others"
-        )
+    counts = _counts(folder)
     if against is not None:
         comparison = compare_with(counts, against, manifest.seed)
     with clean_stdout() as stdout:
@@ -67,11 +61,24 @@ def stats(folder: Path, other: Path | None, against: str | None, as_json: bool) 
                 stdout.write(f"  the table: {table_folder() / against}.yaml\n")
 
 
-def _two(folder: Path, other: Path, as_json: bool) -> None:
+def _counts(folder: Path) -> Counts:
+    """The counts of a dataset; says so if it does not hold all of its rolls."""
+    from physim.batch.manifest import read_manifest
     from physim.batch.read import read_counts
+
+    manifest, counts = read_manifest(folder), read_counts(folder)
+    if counts.rolls < manifest.n:
+        say(
+            f"physim: {folder} holds {counts.rolls} of {manifest.n} rolls; run its "
+            "`physim batch` command again for the others"
+        )
+    return counts
+
+
+def _two(folder: Path, other: Path, as_json: bool) -> None:
     from physim.statistics.two_text import format_two, two_to_json
 
-    one, two, names = read_counts(folder), read_counts(other), (str(folder), str(other))
+    one, two, names = _counts(folder), _counts(other), (str(folder), str(other))
     with clean_stdout() as stdout:
         if as_json:
             print_json(two_to_json(one, two, names), stdout)
@@ -102,10 +109,9 @@ def compare_with(counts: Counts, against: str, seed: int) -> Comparison:
 
 
 def _table_of_dataset(folder: Path) -> ReferenceTable:
-    from physim.batch.read import read_counts
     from physim.statistics.tables import table_of
 
-    table = table_of(read_counts(folder), str(folder))
+    table = table_of(_counts(folder), str(folder))
     if not table.sample_size:
         raise DatasetError(
             f"{folder}: holds no pig in a pose of the rules, so there is nothing to compare with; "

@@ -106,7 +106,7 @@ def _write_parts(path: Path, corners: list[tuple[str, FloatArray]]) -> None:
         seen[label] = seen.get(label, 0) + 1
         group = label if seen[label] == 1 else f"{label}.{seen[label]}"
         groups.append((group, *meshes.convex_hull(points, label)))
-    meshes.write_parts(path, groups, DIGITS)
+    meshes.write_parts(path, groups, DIGITS, counted=True)
 
 
 def _yaml(imported: Imported, name: str) -> str:

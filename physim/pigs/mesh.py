@@ -21,6 +21,7 @@ from physim.wholefile import write_whole
 
 IntArray = NDArray[np.int64]
 _FLAT = 1e-4  # least thickness and least share of the bounding box that count as solid
+PARTS_COUNTED = "# parts:"  # before the number of parts, in a file that tells it
 MAX_BYTES = 50_000_000  # a pig of 15,000 faces takes 1 MB
 MIN_LENGTH_M, MAX_LENGTH_M = 0.005, 2.0  # beyond, a unit is wrong
 MAX_COORDINATE = 1e6  # of any unit; further out too few digits are left for a pig
@@ -228,17 +229,44 @@ def write_visual(
     write_text(path, "\n".join(lines) + "\n")
 
 
-def write_parts(path: Path, parts: list[tuple[str, FloatArray, IntArray]], digits: int = 6) -> None:
+def write_parts(
+    path: Path,
+    parts: list[tuple[str, FloatArray, IntArray]],
+    digits: int = 6,
+    *,
+    counted: bool = False,
+) -> None:
     """Writes one `o` group a part: (label, vertices, faces).
+
+    Args:
+        path: of the file.
+        parts: each of them.
+        digits: after the point.
+        counted: says first how many there are, so that a file that was cut off is told.
 
     Raises:
         ModelError: the file cannot be written.
     """
-    lines, base = [], 0
+    lines, base = [f"{PARTS_COUNTED} {len(parts)}"] if counted else [], 0
     for label, vertices, faces in parts:
         lines += [f"o {label}", *_vertex_lines(vertices, digits), *_face_lines(faces + base)]
         base += len(vertices)
     write_text(path, "\n".join(lines) + "\n")
+
+
+def parts_counted(path: Path) -> int | None:
+    """How many parts a file says that it has, if it says so.
+
+    Raises:
+        ModelError: the file cannot be read.
+    """
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            first = file.readline(100)
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror})") from error
+    number = first.removeprefix(PARTS_COUNTED).strip()
+    return int(number) if first.startswith(PARTS_COUNTED) and number.isdecimal() else None
 
 
 def _vertex_lines(vertices: FloatArray, digits: int) -> list[str]:

@@ -193,6 +193,11 @@ def _read_parts(settings: ModelFile, center_of_mass_m: FloatArray) -> tuple[Conv
             f"{settings.parts}: {len(obj.groups)} parts, but the engine takes {MOST_PARTS}; "
             "merge some"
         )
+    if (counted := meshes.parts_counted(settings.parts)) not in (None, len(obj.groups)):
+        raise ModelError(
+            f"{settings.parts}: holds {len(obj.groups)} parts of {counted}; make them anew with "
+            f"`physim model build {shlex.quote(str(settings.path.parent))}`"
+        )
     parts = []
     for group in obj.groups:
         if not group.name:

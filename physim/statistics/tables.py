@@ -162,7 +162,7 @@ def read_pair_rows(path: Path) -> tuple[PairRow, ...]:
         ConfigError: a missing file, other columns, or a line that is no count.
     """
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
             columns = tuple(reader.fieldnames or ())
             if columns not in (_CSV_COLUMNS, _OWN_COLUMNS):

@@ -85,8 +85,14 @@ def test_the_fit_does_not_depend_on_the_workers(made: tuple[Path, Any], tmp_path
     )
     assert run.returncode == 0, run.stderr
     assert json.loads(run.stdout) | {"out": ""} == told | {"out": ""}
-    for name in ("fit.yaml", "checkpoint.json", "toss.yaml", "model/model.yaml"):
+    for name in ("fit.yaml", "toss.yaml", "model/model.yaml"):
         assert (tmp_path / "two" / name).read_bytes() == (out / name).read_bytes()
+    kept = [
+        json.loads((folder / "checkpoint.json").read_text()) for folder in (tmp_path / "two", out)
+    ]
+    for checkpoint in kept:
+        del checkpoint["others"]  # `made` stopped after a generation, and rolled its estimate
+    assert kept[0] == kept[1]
 
 
 def test_the_fitted_pig_and_toss_are_those_that_were_rolled(made: tuple[Path, Any]) -> None:
@@ -118,7 +124,7 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path: Path) -> None:
     run.send_signal(signal.SIGINT)
     out, error = run.communicate(timeout=120)
     assert run.returncode == 130 and out == ""
-    assert f"are kept in {tmp_path}" in error and "Traceback" not in error
+    assert f"is kept in {tmp_path}" in error and "Traceback" not in error
     kept = read_checkpoint(tmp_path)
     assert kept is not None and len(kept.history) >= 2
 

@@ -91,11 +91,16 @@ def test_it_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     assert files[0] == files[1]
 
 
-def test_more_generations_begin_the_refinements_anew(tmp_path: Path) -> None:
-    refined(tmp_path / "fit", 1)
+def test_what_was_rolled_with_other_numbers_is_kept(tmp_path: Path) -> None:
+    first = refined(tmp_path / "fit", 1)
     more = problem(real_rolls(), generations=2, rolls=100, method=SURFACE)
     fit = run(more, MadeUp(), tmp_path / "fit", at_prior)
-    assert fit.checkpoint.refined == []
+    assert fit.estimates()[0][0] != first.estimates()[0][0]
+    rolls = MadeUp()
+    again = refined(tmp_path / "fit", 1, rolls)
+    assert rolls.calls == 0 and again.values == first.values
+    kept = read_checkpoint(tmp_path / "fit")
+    assert kept is not None and len(kept.others) == 1
 
 
 def test_where_there_is_no_pig_it_goes_less_far(tmp_path: Path) -> None:
@@ -160,8 +165,9 @@ def test_fewer_generations_draw_from_their_own_samples_alone(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        ({"lead": 1e9}, "an estimate's `lead` out of its bounds"),
-        ({"lead": None}, "no usable checkpoint"),
+        ({"lead": 1e9}, "an estimate: `lead` out of its bounds"),
+        ({"lead": None}, "an estimate: `lead` is no number"),
+        ({"lead": "0.5"}, "an estimate: `lead` is no number"),
         ({"other": 1.0}, "an estimate of other parameters"),
     ],
 )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +17,7 @@ from physim.calibrate.fit import SURFACE, Fit, Problem, run
 from physim.calibrate.refine import refine
 from physim.calibrate.search import Posterior
 from physim.calibrate.widen import widen
+from physim.errors import DatasetError
 from tests.calibrate.made_up import TRUTH, MadeUp, at_prior, problem, real_rolls
 
 FEW = 300  # real rolls, so that much is left open
@@ -90,3 +94,28 @@ def test_other_fits_get_these_samples_too(tmp_path: Path) -> None:
     widened(tmp_path / "fit", 1)
     earlier, _ = earlier_samples([tmp_path / "fit"], given(), TRUTH)
     assert len(earlier) == 32 + 2 + 32
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda wave: wave.update(after=[1]),
+        lambda wave: wave.update(found=[]),
+        lambda wave: wave["found"][0]["record"].update(sample={}),
+        lambda wave: wave["found"][0]["record"]["sample"]["127"].update(touching=1e999),
+        lambda wave: wave["found"][0]["record"]["sample"]["127"].update(touching=10**6),
+        lambda wave: wave["found"][0]["record"]["sample"]["127"].update(rolls=-5),
+        lambda wave: wave["found"][0].update(point=[1e300, 0.0, 0.0]),
+        lambda wave: wave["found"][0].update(record=["sample"]),
+    ],
+)
+def test_damaged_waves_are_refused(
+    tmp_path: Path, damage: Callable[[dict[str, Any]], None]
+) -> None:
+    widened(tmp_path / "fit", 1)
+    path = tmp_path / "fit" / FILE_NAME
+    data = json.loads(path.read_text())
+    damage(data["waves"][0])
+    path.write_text(json.dumps(data))
+    with pytest.raises(DatasetError, match="no usable checkpoint"):
+        read_checkpoint(tmp_path / "fit")
