@@ -194,6 +194,9 @@ def _head(saved: SavedGame, odds: str, *, fresh: bool) -> Sequence[str]:
 
     start, state, options = saved.game.start, saved.game.state, saved.options
     where = f"throws of {options['source']}, seed {options['seed']}, risks of {odds}"
+    models = {options["black"] or options["model"], options["pink"] or options["model"]}
+    if options["source"] == PHYSICS and options["odds"] is None and models != {"standard"}:
+        where += ", the toy's (`--odds DIR` takes those of a dataset of your pigs)"
     lines = [f"To {start.rules.target}, rules {start.rules.name}; {where}.",
              f"Saved in {saved.path} after every move. `help` lists the moves."]  # fmt: skip
     if not fresh:

@@ -41,9 +41,11 @@ def pose_sheet(folder: Path | str, progress: Progress = None) -> Pillow.Image:
     pigs = sum(real.values())
     tiles = []
     with RunTheatre(folder) as theatre:
+        of_the_toy = _models(theatre) == {"standard"}
         for pose in NAMED_POSES:
-            caption = f"{counts.poses[pose] / max(1, counts.pigs):.1%} here, "
-            caption += f"{real[pose] / pigs:.1%} of real pigs"
+            caption = f"{counts.poses[pose] / max(1, counts.pigs):.1%} here"
+            if of_the_toy:
+                caption += f", {real[pose] / pigs:.1%} of real pigs"
             found = _first(columns, pose)
             seen: tuple[PlacedPig, ...] = ()
             if found is not None:
@@ -111,6 +113,8 @@ def rest_sheet(
 ) -> Pillow.Image:
     """The most common and the rarest ways in which a model can lie on a table.
 
+    And of each pose the most common way.
+
     Args:
         model: name of, or path to, a pig model.
         most: how many of the most common ones.
@@ -120,8 +124,9 @@ def rest_sheet(
     """
     pig = load_model(model)
     rests = RestTable.of(pig).rests
-    numbers = list(range(len(rests)))
-    shown = numbers if len(numbers) <= most + rarest else numbers[:most] + numbers[-rarest:]
+    chosen = set(range(len(rests))[:most]) | set(range(len(rests))[-rarest:])
+    poses = [one.pose for one in rests]
+    shown = sorted(chosen | {poses.index(pose) for pose in set(poses)})
     tiles = []
     for number in shown:
         rest = rests[number]
@@ -129,7 +134,8 @@ def rest_sheet(
         on = ", ".join(dict.fromkeys(rest.rest.supports)).replace("_", " ")
         text = f"{rest.rest.probability:.2%}, margin {rest.margin:.2f}; on {on}"
         tiles.append(Tile(f"Rest {rest.rest.index}: {title_of(rest.pose.value)}", text, (seen,)))
-    title = f"Rests of the model {name or Path(model).name}: {len(rests)}, "
+    how_many = f"{len(shown)} of " if len(shown) < len(rests) else ""
+    title = f"Rests of the model {name or Path(model).name}: {how_many}{len(rests)}, "
     title += "by how often a slow pig ends in them"
     return contact_sheet(title, tiles, progress=progress)
 
@@ -145,7 +151,15 @@ def _rows(folder: Path | str, names: list[str]) -> dict[str, Any]:
 
 
 def _source(theatre: Theatre) -> str:
-    return f"seed {theatre.plan.seed} ({theatre.plan.toss})"
+    models = _models(theatre) - {"standard"}
+    whose = f", {' and '.join(sorted(models))}" if models else ""
+    return f"seed {theatre.plan.seed} ({theatre.plan.toss}{whose})"
+
+
+def _models(theatre: Theatre) -> set[str]:
+    """Names of the pigs' models; of a folder its last part."""
+    plan = theatre.plan
+    return {Path(str(own or plan.model)).name for own in (plan.black, plan.pink)}
 
 
 def _first(columns: dict[str, Any], pose: Pose) -> tuple[int, str] | None:
