@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ METHODS = 1  # raise when anything that is kept comes to be computed otherwise, 
 _LARGEST = 10_000_000  # bytes; ours have 20,000
 
 _known: dict[str, Any] = {}
+_own: Mapping[str, Any] = {}  # of the model at hand
 _record: dict[str, Any] | None = None  # of all results, while one is made
 
 
@@ -35,39 +36,39 @@ def result(method: str, inputs: bytes, compute: Callable[[], Any]) -> Any:
         compute: gives plain JSON values; floats come back with every bit.
     """
     key = f"{method} {METHODS} {hashlib.sha256(inputs).hexdigest()}"
+    if _record is None and key in _own:
+        return _own[key]
     value = _known[key] if key in _known else compute()
     if _record is not None:
         _record[key] = value
     return value
 
 
-def read(path: Path) -> None:
-    """Makes the results of a file known; one that is missing or broken holds none."""
+def read(path: Path) -> dict[str, Any]:
+    """The results of a file, which are made known too; one that is missing or broken holds none."""
     if _record is not None:
-        return
+        return {}
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:  # a pipe would wait
-            return
+            return {}
         entries = json.loads(path.read_bytes())
         found = {key: value for key, (value, seal) in entries.items() if seal == _seal(key, value)}
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
-        return
+        return {}
     _known.update(found)
+    return found
 
 
-def known() -> dict[str, Any]:
-    """All results that were read.
-
-    For another process: what it computes on another kind of processor may differ in the last bits.
-    """
-    return dict(sorted(_known.items()))
-
-
-def learn(results: dict[str, Any]) -> None:
-    """Makes the results of another process known."""
-    if _record is None:
-        _known.update(results)
+@contextmanager
+def preferring(results: Mapping[str, Any]) -> Iterator[None]:
+    """Meanwhile these results are taken before those of any file that was read."""
+    global _own  # noqa: PLW0603
+    before, _own = _own, results
+    try:
+        yield
+    finally:
+        _own = before
 
 
 @contextmanager

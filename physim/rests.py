@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from physim import kept
 from physim.pigs.stable import StableRest, model_rests
 from physim.poses.classify import classify
 from physim.rotations import from_axis_angle, from_matrix, up_in_body
@@ -53,9 +54,9 @@ class RestTable:
     @classmethod
     def of(cls, model: PigModel) -> RestTable:
         """The table of a model."""
-        return cls(
-            tuple(NamedRest(rest, classify(model, lying(rest))) for rest in model_rests(model))
-        )
+        with kept.preferring(model.kept):
+            rests = model_rests(model)
+        return cls(tuple(NamedRest(rest, classify(model, lying(rest))) for rest in rests))
 
     def basins(self) -> tuple[Basin, ...]:
         """What energy needs to know of the rests, in the same order."""

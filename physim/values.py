@@ -15,13 +15,14 @@ Values are frozen. Arrays inside them are never written to.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from physim import kept
 from physim.names import BLACK as BLACK
 from physim.names import BODY_PARTS as BODY_PARTS
 from physim.names import FEET as FEET
@@ -38,9 +39,6 @@ Quat = tuple[float, float, float, float]
 FloatArray = NDArray[np.float64]
 
 GRAVITY_M_S2 = 9.81  # near the mean of Europe and North America
-
-
-_KEPT = "(kept)"  # in a pickled model: no field is called so
 
 
 @dataclass(frozen=True)
@@ -103,6 +101,8 @@ class PigModel:
         dot_side: "right" or "left": the flank that carries the dot.
         contact_stiffness_n_m: of each point of contact [N/m]; 0 for a rigid pig. The restitution
             of a soft one is that of a straight impact on one point (`world.softness`).
+        kept: what was computed from the model's files when it was built (`physim.kept`). It goes
+            with the model: another kind of processor may compute other last bits.
     """
 
     name: str
@@ -117,19 +117,11 @@ class PigModel:
     spinning_friction: float = 0.0
     dot_side: str = "right"
     contact_stiffness_n_m: float = 0.0
+    kept: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, object]:
-        """What goes to another process: the fields, without what is computed from them.
-
-        And what was kept beside model files: where those were made on another kind of processor,
-        the other process would else compute other last bits than this one has read.
-        """
-        state: dict[str, object] = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {**state, _KEPT: kept.known()}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        kept.learn(state.pop(_KEPT, {}))  # type: ignore[arg-type]
-        self.__dict__.update(state)
+        """What goes to another process: the fields, without what is computed from them."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def vertices_m(self) -> FloatArray:

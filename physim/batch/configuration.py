@@ -73,7 +73,7 @@ def _model(model: PigModel) -> Json:
         digest.update(f"{part.label} {part.vertices_m.shape}\n".encode())
         digest.update(np.ascontiguousarray(part.vertices_m, dtype="<f8").tobytes())
     values = _fields(model)
-    del values["name"], values["parts"]
+    del values["name"], values["parts"], values["kept"]
     # Rigid pigs keep the hashes that they had before there were soft ones.
     if not model.contact_stiffness_n_m:
         del values["contact_stiffness_n_m"]

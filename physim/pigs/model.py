@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -85,7 +85,7 @@ def load_folder(folder: Path, name: str) -> LoadedModel:
     """
     settings = read_model_file(folder)
     _refuse_stale(settings, folder)
-    kept.read(folder / kept.FILE_NAME)
+    results = kept.read(folder / kept.FILE_NAME)
     solid = solid_of(settings)
     mass = filled(solid.integrals, settings.mass_kg, settings.axes @ settings.offset_m)
     parts = _read_parts(settings, mass.center_of_mass_m)
@@ -95,7 +95,8 @@ def load_folder(folder: Path, name: str) -> LoadedModel:
             f"{settings.parts}: the parts measure {_mm(size)} but the mesh {_mm(visual_size)}; "
             "use the same unit and frame for both"
         )
-    return LoadedModel(_pig_model(name, settings, mass, parts), mass, settings)
+    model = replace(_pig_model(name, settings, mass, parts), kept=results)
+    return LoadedModel(model, mass, settings)
 
 
 def build_folder(folder: Path) -> None:

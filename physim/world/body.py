@@ -88,6 +88,11 @@ class Body:
     @classmethod
     def of(cls, model: PigModel) -> Body:
         """The body of a model."""
+        with kept.preferring(model.kept):
+            return cls._of(model)
+
+    @classmethod
+    def _of(cls, model: PigModel) -> Body:
         moments, axes = map(np.array, _kept("principal", model.inertia_kg_m2, _principal))
         principal = from_matrix(axes)
         into = conjugate(principal)
