@@ -184,14 +184,18 @@ def _check(checkpoint: Checkpoint) -> None:
     bounds = checkpoint.configuration["parameters"]
     population = checkpoint.configuration["schedule"]["population"]
     target = Sample.from_json(checkpoint.configuration["target"]["counts"])
-    if checkpoint.start:
+    if checkpoint.start:  # a model's own value may lie beyond the bounds
         _check_values(checkpoint.start, bounds, "start")
     for one in [{"final": checkpoint.final, "refined": checkpoint.refined}, *checkpoint.others]:
         if one["final"] is None and one["refined"]:
             raise ValueError("refined values without final ones")
         for step in [] if one["final"] is None else [one["final"], *one["refined"]]:
-            _check_values(step["values"], bounds, "an estimate")
+            _check_values(step["values"], bounds, "an estimate", within=True)
             _check_sample(step["sample"], target)
+        if one["final"] is not None and any(
+            type(one["final"][key]) is not int for key in ("generations", "rolls")
+        ):
+            raise TypeError("an estimate without numbers of generations and rolls")
         if any(
             [type(on) for on in step["at_border"]] != [bool] * len(bounds)
             for step in one["refined"]
@@ -212,13 +216,17 @@ def _check(checkpoint: Checkpoint) -> None:
             float(found.record["g"])
 
 
-def _check_values(values: Mapping[str, Any], bounds: Mapping[str, Any], what: str) -> None:
+def _check_values(
+    values: Mapping[str, Any], bounds: Mapping[str, Any], what: str, *, within: bool = False
+) -> None:
     if set(values) != set(bounds):
         raise ValueError(f"{what} of other parameters")
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, float | int):
             raise TypeError(f"{what}: `{name}` is no number")
-        if not bounds[name]["low"] - 1e-9 <= value <= bounds[name]["high"] + 1e-9:
+        if not math.isfinite(value):
+            raise ValueError(f"{what}: `{name}` is not finite")
+        if within and not bounds[name]["low"] - 1e-9 <= value <= bounds[name]["high"] + 1e-9:
             raise ValueError(f"{what}: `{name}` out of its bounds")
 
 

@@ -179,3 +179,27 @@ def test_damaged_refinements_are_refused(tmp_path: Path, damage: object, message
     path.write_text(json.dumps(data))
     with pytest.raises(DatasetError, match=message):
         refined(tmp_path / "fit", 1)
+
+
+@pytest.mark.parametrize("damage", [{"rolls": None}, {"generations": "2"}])
+def test_damaged_estimates_are_refused(tmp_path: Path, damage: dict[str, object]) -> None:
+    refined(tmp_path / "fit", 0)
+    path = tmp_path / "fit" / FILE_NAME
+    data = json.loads(path.read_text())
+    for key, value in damage.items():
+        if value is None:
+            del data["final"][key]
+        else:
+            data["final"][key] = value
+    path.write_text(json.dumps(data))
+    with pytest.raises(DatasetError, match="no usable checkpoint"):
+        read_checkpoint(tmp_path / "fit")
+
+
+def test_a_start_beyond_the_bounds_is_gone_on_from(tmp_path: Path) -> None:
+    (tmp_path / "fit").mkdir()
+    far = {"lead": 2.5, "bounce": 0.0, "lean": 0.0}
+    run(given(), MadeUp(), tmp_path / "fit", lambda: far)
+    rolls = MadeUp()
+    run(given(), rolls, tmp_path / "fit", lambda: far)
+    assert rolls.calls == 0
