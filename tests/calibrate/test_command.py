@@ -185,6 +185,8 @@ def test_another_command_in_the_same_folder_is_refused(
         (["--out", "x", "--toss", "drop"], "is from 150 mm, the real rolls from 127 and 203 mm"),
         (["--out", "x", "--start", "nowhere"], "unknown start `nowhere` (valid: model, prior"),
         (["--out", "x", "--rolls", "1"], "must be a whole number"),
+        (["--out", "x", "--method", "surface", "--population", "4"], "too few for surfaces of"),
+        (["--out", "x", "--refine", "1"], "refinements and waves are of use to the method"),
         ([], "give a folder with --out DIR"),
     ],
 )

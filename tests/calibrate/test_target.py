@@ -81,3 +81,29 @@ def test_a_table_of_single_pigs_is_refused() -> None:
         load_target("kern2006")
     with pytest.raises(ConfigError, match="unknown table"):
         load_target("kern")
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ("5,touching,touching,10\n8,touching,touching,9\n", "counts no pigs from 127 mm"),
+        ("5,trotter,razorback,3\n8,touching,touching,9\n", "counts no pigs from 203 mm"),
+    ],
+)
+def test_a_table_without_poses_is_refused(tmp_path: Path, rows: str, told: str) -> None:
+    path = tmp_path / "touch.csv"
+    path.write_text("height_in,black,pink,rolls\n" + rows)
+    with pytest.raises(ConfigError, match=told):
+        load_target(path)
+
+
+def test_a_height_of_no_rolls_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    path.write_text("height_in,black,pink,rolls\n5,trotter,razorback,3\n8,trotter,trotter,0\n")
+    assert load_target(path).sample.heights_mm == (127,)
+
+
+def test_a_spreadsheet_s_mark_of_utf_8_is_read_over(tmp_path: Path) -> None:
+    path = tmp_path / "bom.csv"
+    path.write_text("height_in,black,pink,rolls\n5,trotter,razorback,3\n", encoding="utf-8-sig")
+    assert load_target(path).sample.rolls == 3

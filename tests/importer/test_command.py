@@ -189,3 +189,13 @@ def test_a_user_may_delete_all_landmarks(tmp_path: Path) -> None:
         found = read_model_file(tmp_path)
         assert found.landmarks == {}  # so that its parts are stale
         assert found.landmarks_fingerprint != fingerprint_of(found.landmarks)
+
+
+def test_an_export_writes_over_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    there = tmp_path / "mine.stl"
+    there.write_bytes(b"mine")
+    code, out, err = physim(capfd, "model", "export", "standard", str(there))
+    assert (code, out) == (2, "") and "is there already" in err
+    assert there.read_bytes() == b"mine"
+    code, _, err = physim(capfd, "model", "export", "standard", str(there), "--force")
+    assert code == 0 and there.stat().st_size > 1000, err

@@ -229,3 +229,17 @@ def test_forward_and_up_must_be_at_an_angle(tmp_path: Path) -> None:
         out.write("forward: [0, 0, 2]\n")
     with pytest.raises(ConfigError, match="at an angle"):
         pigs.load_model(folder)
+
+
+@pytest.mark.parametrize(("counted", "good"), [(16, True), (17, False)])
+def test_parts_that_were_cut_off_are_told(tmp_path: Path, counted: int, good: bool) -> None:
+    """A file that says how many it holds, as `model add` writes it."""
+    folder = tmp_path / "pig"
+    shutil.copytree(STANDARD, folder)
+    parts = folder / "parts.obj"
+    parts.write_text(f"# parts: {counted}\n" + parts.read_text())
+    if good:
+        assert len(pigs.load_model(folder).parts) == 16
+        return
+    with pytest.raises(ModelError, match="holds 16 parts of 17"):
+        pigs.load_model(folder)
