@@ -54,9 +54,11 @@ def run_limited(
 
     Raises:
         ChildError: out of time or memory, or a crash; the text names no remedy.
-        ModelError: no room for what the processes tell each other.
+        ModelError: no room for what the processes tell each other, or a limit of the user's own
+            that is lower than these.
         PhysimError: what the task raised.
     """
+    own_limits = _own_limits(memory, time_s)
     with tempfile.TemporaryDirectory(prefix="physim-import-") as folder:
         request, answer = Path(folder) / "request", Path(folder) / "answer"
         try:
@@ -80,6 +82,8 @@ def run_limited(
             process.wait()
         if code == _UNWRITABLE:
             raise _no_room(doing, folder)
+        if not answer.is_file() and own_limits:
+            raise ModelError(f"{doing} was stopped; {own_limits}")
         if not answer.is_file():
             if code == -signal.SIGXCPU:
                 raise ChildError(f"{doing} took longer than {time_s:g} s and was stopped")
@@ -87,10 +91,12 @@ def run_limited(
         kind, value = pickle.loads(answer.read_bytes())
     if kind == "refused":
         raise value
+    if kind in ("memory", "failed") and own_limits:
+        raise ModelError(f"{doing} was not possible; {own_limits}")
     if kind == "memory":
         raise ChildError(f"{doing} needs more than {memory >> 20} MB of memory")
     if kind == "failed":
-        raise ChildError(f"{doing} failed ({value})")
+        raise ChildError(f"{doing} failed ({value}, a fault of physim)")
     result: T = value
     return result
 
@@ -99,9 +105,9 @@ def main() -> None:
     """The child: `python -c ... SYS_PATH REQUEST ANSWER`."""
     request, answer = Path(sys.argv[2]), Path(sys.argv[3])
     task, arguments, memory, time_s = pickle.loads(request.read_bytes())
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (time_s, time_s + 5))  # SIGXCPU, at last SIGKILL
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _limit(resource.RLIMIT_AS, memory)
+    _limit(resource.RLIMIT_CPU, time_s, 5)  # SIGXCPU, at last SIGKILL
+    _limit(resource.RLIMIT_CORE, 0)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:_CORES])
     unfinished = answer.with_suffix(".unfinished")
@@ -113,6 +119,31 @@ def main() -> None:
         sys.exit(_UNWRITABLE)
 
 
+def _limit(which: int, ours: int, more: int = 0) -> None:
+    """Sets a limit of this process, or leaves it where the one it was started with is lower.
+
+    Args:
+        which: as `resource` names it.
+        ours: what the process may take before it is warned.
+        more: what it may take after that, before it is killed.
+    """
+    soft, hard = resource.getrlimit(which)
+    hard = min(ours + more, hard if hard != resource.RLIM_INFINITY else ours + more)
+    soft = min(ours, hard, soft if soft != resource.RLIM_INFINITY else ours)
+    resource.setrlimit(which, (soft, hard))
+
+
+def _own_limits(memory: int, time_s: float) -> str:
+    """Which limits that this process was started with are lower than ours; else ""."""
+    space, seconds = (resource.getrlimit(w)[0] for w in (resource.RLIMIT_AS, resource.RLIMIT_CPU))
+    lower = []
+    if space != resource.RLIM_INFINITY and space < memory:
+        lower.append(f"{space >> 20} MB of memory (`ulimit -v`)")
+    if seconds != resource.RLIM_INFINITY and seconds < time_s:
+        lower.append(f"{seconds} s of a processor (`ulimit -t`)")
+    return f"this shell allows only {' and '.join(lower)}; raise that limit" if lower else ""
+
+
 def _outcome(task: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, Any]:
     try:
         return "done", task(*arguments)
@@ -120,11 +151,10 @@ def _outcome(task: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str,
         return "refused", error
     except MemoryError:
         return "memory", None
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         return "refused", missing_library(error)
     except Exception as error:  # whatever a library makes of a broken file
-        text = " ".join(f"{type(error).__name__}: {error}".split())
-        return "failed", text[:160]
+        return "failed", type(error).__name__
 
 
 def missing_library(error: ImportError) -> ModelError:
