@@ -82,21 +82,18 @@ def run_limited(
             process.wait()
         if code == _UNWRITABLE:
             raise _no_room(doing, folder)
-        if not answer.is_file() and own_limits:
-            raise ModelError(f"{doing} was stopped; {own_limits}")
         if not answer.is_file():
+            what = _death(code)
             if code == -signal.SIGXCPU:
-                raise ChildError(f"{doing} took longer than {time_s:g} s and was stopped")
-            raise ChildError(f"{doing} {_death(code)}")
+                what = f"took longer than {time_s:g} s and was stopped"
+            raise _stopped(f"{doing} {what}", own_limits)
         kind, value = pickle.loads(answer.read_bytes())
     if kind == "refused":
         raise value
-    if kind in ("memory", "failed") and own_limits:
-        raise ModelError(f"{doing} was not possible; {own_limits}")
     if kind == "memory":
-        raise ChildError(f"{doing} needs more than {memory >> 20} MB of memory")
+        raise _stopped(f"{doing} needs more than {memory >> 20} MB of memory", own_limits)
     if kind == "failed":
-        raise ChildError(f"{doing} failed ({value}, a fault of physim)")
+        raise _stopped(f"{doing} failed unexpectedly ({value})", own_limits)
     result: T = value
     return result
 
@@ -162,6 +159,10 @@ def missing_library(error: ImportError) -> ModelError:
     return ModelError(
         f"the library `{error.name}` is missing; install it with pip install 'physim[mesh]'"
     )
+
+
+def _stopped(what: str, own_limits: str) -> ModelError:
+    return ModelError(f"{what}; {own_limits}") if own_limits else ChildError(what)
 
 
 def _no_room(doing: str, folder: str) -> ModelError:

@@ -213,7 +213,7 @@ def read_off(reading: Reading, content: bytes) -> None:
     plain = head is None or not head[1]
     if head is not None:
         rows[0] = rows[0][1:]
-        if head[2] or b"BINARY" in (row[0].upper() for row in (rows[0], rows[1]) if row):
+        if head[2] or b"BINARY" in (row[0].upper() for row in rows[:2] if row):
             what = "has points of other than three dimensions" if head[2] else "is a binary OFF"
             raise reading.refused(what, "export it as OFF text, or as STL")
         rows = rows if rows[0] else rows[1:]
@@ -332,23 +332,24 @@ def _ply_head(reading: Reading, head: bytes) -> tuple[str, list[Element]]:
     order: str | None = None
     elements: list[Element] = []
     for line in head.splitlines():
-        fields = line.decode("utf-8", errors="replace").split()
-        match [fields[0].lower(), *fields[1:]] if fields else ["comment"]:
+        fields = line.decode("utf-8", errors="replace").lower().split()
+        match fields or ["comment"]:
             case ["comment" | "obj_info", *_]:
                 pass
-            case ["format", kind, "1.0"] if kind.lower() in _ORDERS:
-                order = _ORDERS[kind.lower()]
-            case ["element", name, count] if count.isdigit():
-                if name.lower() in (e[0] for e in elements):
+            case ["format", kind, "1.0"] if kind in _ORDERS:
+                order = _ORDERS[kind]
+            case ["element", name, count] if count.isdecimal():
+                if name in (element[0] for element in elements):
                     raise reading.refused(f"announces `{shown_name(name)}` twice")
-                elements.append((name.lower(), int(count), []))
+                elements.append((name, int(count), []))
             case ["property", "list", length, kind, name] if elements:
-                codes = _TYPES.get(kind.lower(), ""), _TYPES.get(length.lower(), "")
+                codes = _TYPES.get(kind, ""), _TYPES.get(length, "")
                 if not all(codes) or codes[1][0] == "f":
-                    raise reading.refused(f"a list of the unknown types {length} and {kind}")
-                elements[-1][2].append((name.lower(), *codes))
-            case ["property", kind, name] if elements and kind.lower() in _TYPES:
-                elements[-1][2].append((name.lower(), _TYPES[kind.lower()], ""))
+                    shown = shown_name(f"{length} {kind}"[:60])
+                    raise reading.refused(f"a list of types that are not known: {shown}")
+                elements[-1][2].append((name, *codes))
+            case ["property", kind, name] if elements and kind in _TYPES:
+                elements[-1][2].append((name, _TYPES[kind], ""))
             case _:
                 shown = shown_name(" ".join(fields)[:60])
                 raise reading.refused(f"its head has a line that is not understood: {shown}")
