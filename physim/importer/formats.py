@@ -15,12 +15,12 @@ from pathlib import Path
 
 from physim.arguments import shown_name
 from physim.errors import ModelError
-from physim.importer.child import missing_library
 from physim.importer.gltf import read_glb, read_gltf
-from physim.importer.polygons import is_binary_stl, read_obj, read_off, read_ply, read_stl
+from physim.importer.ply import read_ply
+from physim.importer.polygons import is_binary_stl, read_obj, read_off, read_stl
 from physim.importer.reading import RawMesh, Reading, plain_content
 from physim.importer.solids import IntArray
-from physim.importer.threemf import read_3mf
+from physim.importer.threemf import content_3mf, read_3mf
 from physim.values import FloatArray
 
 READERS: dict[str, Callable[[Reading, bytes], None]] = {
@@ -93,19 +93,16 @@ def content_of(vertices: FloatArray, faces: IntArray, path: Path) -> bytes:
     Raises:
         ModelError: a format that is not written.
     """
-    import trimesh
-
     kind = path.suffix.lower()
-    name = shown_name(path.name)
     if kind not in WRITTEN:
-        raise ModelError(f"{name}: no format that is written ({', '.join(WRITTEN)})")
+        raise Reading(path).refused(
+            "no format that is written", f"choose one of {', '.join(WRITTEN)}"
+        )
+    if kind == ".3mf":
+        return content_3mf(vertices, faces)
     if kind == ".glb":
         vertices = vertices[:, [1, 2, 0]] / 1e3
-    mesh = trimesh.Trimesh(vertices, faces, process=False)
-    if kind == ".3mf":
-        mesh.units = "millimeter"
-    try:
-        content = mesh.export(file_type=kind[1:])
-    except ImportError as error:
-        raise missing_library(error) from error
+    import trimesh
+
+    content = trimesh.Trimesh(vertices, faces, process=False).export(file_type=kind[1:])
     return content.encode() if isinstance(content, str) else bytes(content)

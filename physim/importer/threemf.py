@@ -21,6 +21,7 @@ import numpy as np
 
 from physim.arguments import shown_name
 from physim.importer.reading import EXPORT, MAX_BYTES, Reading
+from physim.importer.solids import IntArray
 from physim.values import FloatArray
 
 UNITS = {
@@ -343,3 +344,34 @@ class _Part:
 def _path(name: str) -> str:
     """A part's path in the archive, for comparison: no matter of case."""
     return unquote(name).lstrip("/").lower()
+
+
+def content_3mf(vertices_mm: FloatArray, faces: IntArray) -> bytes:
+    """A 3MF of one object, the same bytes for the same mesh.
+
+    Args:
+        vertices_mm: (n, 3) [mm].
+        faces: (m, 3) vertex indices.
+    """
+    corners = "".join(
+        f'<vertex x="{x!r}" y="{y!r}" z="{z!r}"/>' for x, y, z in vertices_mm.tolist()
+    )
+    triangles = "".join(f'<triangle v1="{a}" v2="{b}" v3="{c}"/>' for a, b, c in faces.tolist())
+    package = "http://schemas.openxmlformats.org/package/2006"
+    entries = {
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types"><Default Extension="rels" '
+        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default '
+        'Extension="model" ContentType="application/vnd.ms-package.3dmanufacturing-3dmodel+xml"/>'
+        "</Types>",
+        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="model" '
+        f'Type="{_MODEL_RELATION}" Target="/3D/3dmodel.model"/></Relationships>',
+        "3D/3dmodel.model": f'<model unit="millimeter" xmlns="{_CORE}"><resources><object id="1" '
+        f'type="model"><mesh><vertices>{corners}</vertices><triangles>{triangles}</triangles>'
+        '</mesh></object></resources><build><item objectid="1"/></build></model>',
+    }
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, text in entries.items():
+            content = '<?xml version="1.0" encoding="UTF-8"?>\n' + text
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+    return out.getvalue()

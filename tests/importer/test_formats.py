@@ -13,7 +13,7 @@ import pytest
 
 from physim.errors import ModelError
 from physim.importer.build import Options, Prepared, prepare
-from physim.importer.formats import read
+from physim.importer.formats import WRITTEN, content_of, read
 from physim.importer.reading import RawMesh
 from physim.importer.solids import volume_of
 from tests.importer.hostile import archive, moved, obj, together
@@ -222,9 +222,15 @@ def root(objects: str, items: str, unit: str = "millimeter", more: str = "") -> 
     ).encode()
 
 
-def mf(objects: str, items: str, unit: str = "millimeter", more: str = "", **parts: bytes) -> bytes:
+def mf(
+    objects: str,
+    items: str,
+    unit: str = "millimeter",
+    more: str = "",
+    parts: dict[str, bytes] | None = None,
+) -> bytes:
     entries = {"3D/3dmodel.model": root(objects, items, unit, more)}
-    return archive(entries | {name.replace("__", "/"): part for name, part in parts.items()})
+    return archive(entries | (parts or {}))
 
 
 def components(*places: str) -> str:
@@ -276,7 +282,7 @@ def negative() -> bytes:
     return text.encode()
 
 
-READ: dict[str, tuple[str, bytes, float, float]] = {
+READ: dict[str, tuple[str, bytes, int, int]] = {
     # STL
     "92_capitals": ("a.stl", stl(A).upper(), 24_000, 40),
     "93_name_in_latin_1": ("a.stl", stl(A, "größe").replace("ö".encode(), b"\xf6"), 24_000, 40),
@@ -398,13 +404,9 @@ READ: dict[str, tuple[str, bytes, float, float]] = {
     "gltf_two_scenes": (
         "a.glb",
         glb(
-            [*simple(), *simple(B)],
-            meshes=[
-                {"primitives": [TRIANGLE_MODE]},
-                {"primitives": [{"attributes": {"POSITION": 2}, "indices": 3}]},
-            ],
-            nodes=[{"mesh": 0}, {"mesh": 1}],
-            scenes=[{"nodes": [1]}, {"nodes": [0]}],
+            simple(),
+            nodes=[{"mesh": 0, "scale": [2, 1, 1]}, {"mesh": 0}],
+            scenes=[{"nodes": [0]}, {"nodes": [1]}],
             scene=1,
         ),
         24_000,
@@ -428,7 +430,7 @@ READ: dict[str, tuple[str, bytes, float, float]] = {
             thing(1, xml(A)),
             item(1) + item(7, 'p:path="/3D/Objects/b.model"'),
             more='requiredextensions="p"',
-            **{"3D__objects__B.model": OTHER_PART},
+            parts={"3D/objects/B.model": OTHER_PART},
         ),
         24_500,
         45,
@@ -722,7 +724,7 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
     ),
     "3mf_encrypted": (
         "a.3mf",
-        mf(thing(1, xml(A)), item(1), **{"Secure__keystore.xml": b"<keystore/>"}),
+        mf(thing(1, xml(A)), item(1), parts={"Secure/keystore.xml": b"<keystore/>"}),
         "secure content",
     ),
     "3mf_negative_volume_of_prusa": ("a.3mf", prusa("NegativeVolume"), "negative"),
@@ -745,7 +747,7 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
         mf(
             thing(1, xml(A)),
             item(1, 'p:path="/3D/b.model"'),
-            **{"3D__b.model": root(thing(1, xml(A)), "", "inch")},
+            parts={"3D/b.model": root(thing(1, xml(A)), "", "inch")},
         ),
         "different units",
     ),
@@ -879,3 +881,15 @@ def test_a_buffer_outside_of_the_folder_is_not_read(uri: str, tmp_path: Path) ->
     (folder / "link").symlink_to(tmp_path / "secret.bin")
     with pytest.raises(ModelError, match="not in its folder"):
         read(written(folder, "a.gltf", json.dumps(tree).encode()))
+
+
+@pytest.mark.parametrize("suffix", WRITTEN)
+def test_what_is_written_is_read_back(suffix: str, tmp_path: Path) -> None:
+    """Also without the libraries that trimesh would need for a 3MF."""
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(content_of(*BOTH, path))
+    found = read(path)
+    assert found.unit == {".glb": "m", ".3mf": "mm"}.get(suffix, "")
+    points = found.vertices[:, [2, 0, 1]] * 1000 if suffix == ".glb" else found.vertices
+    np.testing.assert_allclose(points[found.faces], BOTH[0][BOTH[1]], atol=1e-4)
+    assert not found.notes
