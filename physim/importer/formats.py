@@ -79,6 +79,8 @@ def _text(reading: Reading, content: bytes) -> bytes:
     wide = _WIDE.match(content)
     if wide:
         raise reading.refused(f"is UTF-{32 if wide[1] else 16} text", "save it as UTF-8")
+    if reading.path.suffix.lower() not in (".ply", ".stl"):  # which may be binary
+        content = content.rstrip(b"\0\x1a \t\r\n")
     return content.removeprefix(b"\xef\xbb\xbf")
 
 

@@ -169,7 +169,8 @@ def _corners(reading: Reading, number: int, fields: list[bytes], count: int) -> 
     try:
         given = [int(field.partition(b"/")[0]) for field in fields]
     except ValueError:
-        raise reading.no_number(fields, f"face of line {number}") from None
+        names = [field.partition(b"/")[0] for field in fields]
+        raise reading.no_number(names, f"face of line {number}", whole=True) from None
     if 0 in given or min(given, default=1) < -count:
         raise reading.refused(
             f"line {number}: a face names a vertex that is missing ({min(given, key=abs)} of "
@@ -238,6 +239,8 @@ def read_off(reading: Reading, content: bytes) -> None:
             raise reading.cut_off(f"{announced}, and has {len(sizes):,} whole faces")
         corners.extend(found)
         sizes.append(len(found))
+    if not in_lines and min(sizes, default=3) < 3:  # so it was not without lines
+        raise reading.cut_off(f"{announced}, and has {len(rest):,} lines")
     tell_rest(reading, list(chain.from_iterable(left)) if in_lines else list(tokens), announced)
     reading.add_polygons(points, np.array(corners, dtype=np.int64), np.array(sizes, dtype=np.int64))
 
@@ -245,21 +248,23 @@ def read_off(reading: Reading, content: bytes) -> None:
 def next_polygon(reading: Reading, tokens: Iterator[bytes]) -> list[int] | None:
     """Vertex indices of the next polygon, after their number; None at the end of the text."""
     fields = list(islice(tokens, 1))
-    try:
-        if fields:
-            size = int(fields[0])
-            fields = list(islice(tokens, size))
+    if fields and fields[0].isdigit():
+        size = int(fields[0])
+        fields = list(islice(tokens, size))
+        try:
             found = [int(field) for field in fields]
-            return found if len(found) == size else None
-    except ValueError:
-        raise reading.no_number(fields, "faces") from None
+        except ValueError:
+            raise reading.no_number(fields, "faces", whole=True) from None
+        return found if len(found) == size else None
+    if fields:
+        raise reading.refused(f"a face of {fields[0].decode(errors='replace')[:30]} corners")
     return None
 
 
 def tell_rest(reading: Reading, rest: list[bytes], announced: str) -> None:
     """What follows the last face is left out, unless it looks as if there were more faces."""
     rest = [field for field in rest if field.strip(b"\0\x1a")]
-    if len(rest) > 3 and all(re.fullmatch(rb"[-+.\deE]+", field) for field in rest[:4]):
+    if rest and all(re.fullmatch(rb"[-+.\deE]+", field) for field in rest[:4]):
         raise reading.refused(f"{announced}, but more numbers follow")
     if rest:
         reading.note("spare text", f"{len(rest)} words behind the last face", "left out")

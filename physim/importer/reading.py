@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -21,6 +22,8 @@ MAX_BYTES = 200_000_000  # of a file, unpacked
 MAX_FACES = 1_000_000
 MAX_COORDINATE = 1e9  # of any unit
 EXPORT = "export it again from the 3D program"
+_NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?(nan|inf(inity)?)", re.I)
+_WHOLE = re.compile(rb"[-+]?\d+")
 _FLAT = 1e-9  # of a polygon's area: a triangle that is less negative is a straight line
 
 
@@ -175,13 +178,14 @@ class Reading:
         except ValueError:
             raise self.no_number(taken, what) from None
 
-    def no_number(self, fields: Iterable[bytes], what: str) -> ModelError:
-        """The error of fields of which one is no number."""
-        text = next((f for f in fields if f.strip(b"+-.0123456789eEaAfFiInN")), b"")
+    def no_number(self, fields: Iterable[bytes], what: str, whole: bool = False) -> ModelError:
+        """The error of fields of which one is no number, or no whole one."""
+        pattern = _WHOLE if whole else _NUMBER
+        text = next((field for field in fields if not pattern.fullmatch(field)), b"")
         shown = shown_name(text.decode("utf-8", errors="replace")[:30])
-        decimal = b"," in text and not text.strip(b"+-.,0123456789eE")
+        decimal = re.fullmatch(rb"[-+]?\d*,\d+(e[-+]?\d+)?", text, re.I)
         remedy = "export it with decimal points, not commas" if decimal else EXPORT
-        return self.refused(f"{shown} in the {what} is no number", remedy)
+        return self.refused(f"{shown} in the {what} is no {'whole ' * whole}number", remedy)
 
     def mesh(self, y_up: bool) -> RawMesh:
         """All that was read.

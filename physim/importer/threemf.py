@@ -252,6 +252,8 @@ class _Part:
             self._object.vertices.extend([self._number(attributes, axis) for axis in "xyz"])
         elif core and name == "triangle" and outer == "triangles" and self._object:
             corners = [self._number(attributes, k) for k in ("v1", "v2", "v3")]
+            if not all(corner.is_integer() for corner in corners):
+                raise self._reading.refused("a triangle names a vertex by no whole number")
             self._object.triangles.extend(map(int, corners))
         elif core and name in ("model", "object", "item", "component"):
             getattr(self, f"_start_{name}")(attributes)
@@ -261,7 +263,7 @@ class _Part:
             known = core and name in _KNOWN
             if not known and space[1:] not in _READ:
                 raise self._reading.refused(
-                    f"holds a `{shown_name(name)}`, which is not understood",
+                    f"holds `{shown_name(name)}`, which is not understood",
                     f"{EXPORT} as plain triangles",
                 )
         elif not self._outer[1:]:
@@ -334,7 +336,9 @@ class _Part:
         return matrix
 
     def _number(self, attributes: dict[str, str], name: str) -> float:
-        text = attributes.get(name, "")
+        text = attributes.get(name)
+        if text is None:
+            raise self._reading.refused(f"a vertex or triangle has no attribute {name}")
         try:
             return float(text)
         except ValueError:
