@@ -63,7 +63,7 @@ def read(path: Path) -> RawMesh:
         raise
     except Exception as error:  # a tree whose entries are of other kinds than the format's
         raise reading.refused(
-            f"cannot be read as {kind[1:].upper()}; the file is damaged or of another format"
+            f"cannot be read as {kind[1:].upper()}: it is damaged, cut off or of another format"
         ) from error
     said = _UNIT_SAID.search(content[:2000])
     if said and not reading.unit:

@@ -123,6 +123,7 @@ _NO_SHAPE = frozenset(
     b"trace_obj".split()
 )
 _NAMES = frozenset(b"g o usemtl mtllib usemap maplib".split())  # may end with a backslash
+_INDEX = re.compile(rb"[-+]?\d+").fullmatch
 _CURVED = frozenset(
     b"cstype deg bmat step curv curv2 surf parm trim hole scrv sp end con ctech stech bsp bzp cdc "
     b"cdp res".split()
@@ -131,22 +132,23 @@ _CURVED = frozenset(
 
 def read_obj(reading: Reading, content: bytes) -> None:
     """Polygons; materials are of no use here."""
-    coordinates, corners, sizes = array("d"), array("q"), array("q")
+    coordinates: list[bytes] = []
+    named: list[bytes] = []
+    faces: list[tuple[int, int, int]] = []  # line, corners, vertices so far
     for number, fields in _statements(content):
         word = fields[0].lower()
         if word == b"v":
             if not 4 <= len(fields) <= 8:
                 raise reading.refused(f"line {number}: a vertex of {len(fields) - 1} numbers")
-            place = reading.floats(iter(fields[1:]), len(fields) - 1, f"vertex of line {number}")
-            if len(place) == 4 and place[3] != 1:
+            if len(fields) == 5 and reading.floats(iter(fields[4:]), 1, "weights")[0] != 1:
                 raise reading.refused(
                     f"line {number}: a vertex with a weight, as of free-form surfaces",
                     "export it as polygons",
                 )
-            coordinates.extend(place[:3].tolist())
+            coordinates += fields[1:4]
         elif word in (b"f", b"fo"):
-            sizes.append(len(fields) - 1)
-            corners.extend(_corners(reading, number, fields[1:], len(coordinates) // 3))
+            named += fields[1:]
+            faces.append((number, len(fields) - 1, len(coordinates) // 3))
         elif word in (b"l", b"p"):
             reading.leave_out("lines" if word == b"l" else "points", "they are no faces")
         elif word in _CURVED:
@@ -157,26 +159,23 @@ def read_obj(reading: Reading, content: bytes) -> None:
         elif word not in _NO_SHAPE:
             shown = shown_name(word.decode("utf-8", errors="replace")[:30])
             raise reading.refused(f"line {number}: {shown} is no statement of an OBJ file")
-    reading.add_polygons(
-        np.array(coordinates).reshape(-1, 3),
-        np.array(corners, dtype=np.int64),
-        np.array(sizes, dtype=np.int64),
-    )
-
-
-def _corners(reading: Reading, number: int, fields: list[bytes], count: int) -> list[int]:
-    """Vertex indices from 0 of a face; those below 0 count back from the last vertex so far."""
-    try:
-        given = [int(field.partition(b"/")[0]) for field in fields]
-    except ValueError:
-        names = [field.partition(b"/")[0] for field in fields]
-        raise reading.no_number(names, f"face of line {number}", whole=True) from None
-    if 0 in given or min(given, default=1) < -count:
+    vertices = reading.floats(iter(coordinates), len(coordinates), "vertices").reshape(-1, 3)
+    lines, sizes, so_far = np.array(faces, dtype=np.int64).reshape(-1, 3).T
+    lines, so_far = np.repeat(lines, sizes), np.repeat(so_far, sizes)
+    indices = [name.partition(b"/")[0] for name in named]
+    if not all(map(_INDEX, indices)):
+        at = next(k for k, index in enumerate(indices) if not _INDEX(index))
+        raise reading.no_number(indices[at:], f"face of line {lines[at]}", whole=True)
+    given = np.array(list(map(int, indices)), dtype=np.int64)
+    corners = np.where(given > 0, given - 1, given + so_far)  # below 0: back from the last so far
+    wrong = (corners < 0) | (corners >= len(vertices)) | (given == 0)
+    if wrong.any():
+        at = int(wrong.argmax())
         raise reading.refused(
-            f"line {number}: a face names a vertex that is missing ({min(given, key=abs)} of "
-            f"{count}; the first is 1)"
+            f"line {lines[at]}: a face names vertex {indices[at].decode()}, which is missing; the "
+            f"first is 1, the last {len(vertices)}"
         )
-    return [index - 1 if index > 0 else index + count for index in given]
+    reading.add_polygons(vertices, corners, sizes)
 
 
 def lines_of(content: bytes) -> Iterator[bytes]:
@@ -251,11 +250,9 @@ def next_polygon(reading: Reading, tokens: Iterator[bytes]) -> list[int] | None:
     if fields and fields[0].isdigit():
         size = int(fields[0])
         fields = list(islice(tokens, size))
-        try:
-            found = [int(field) for field in fields]
-        except ValueError:
-            raise reading.no_number(fields, "faces", whole=True) from None
-        return found if len(found) == size else None
+        if not all(map(_INDEX, fields)):
+            raise reading.no_number(fields, "faces", whole=True)
+        return list(map(int, fields)) if len(fields) == size else None
     if fields:
         raise reading.refused(f"a face of {fields[0].decode(errors='replace')[:30]} corners")
     return None

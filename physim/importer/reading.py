@@ -182,7 +182,7 @@ class Reading:
         """The error of fields of which one is no number, or no whole one."""
         pattern = _WHOLE if whole else _NUMBER
         text = next((field for field in fields if not pattern.fullmatch(field)), b"")
-        shown = shown_name(text.decode("utf-8", errors="replace")[:30])
+        shown = shown_name(text.decode("utf-8", errors="replace")[:30]) or "an empty field"
         decimal = re.fullmatch(rb"[-+]?\d*,\d+(e[-+]?\d+)?", text, re.I)
         remedy = "export it with decimal points, not commas" if decimal else EXPORT
         return self.refused(f"{shown} in the {what} is no {'whole ' * whole}number", remedy)

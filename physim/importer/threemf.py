@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-import zlib
-from array import array
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -51,13 +49,14 @@ class _Object:
 
     Attributes:
         kind: its type, "model" where it is to be printed.
-        vertices, triangles: flat.
+        vertices: (n, 3).
+        triangles: (m, 3).
         components: keys of other objects, and their places (4, 4).
     """
 
     kind: str
-    vertices: array[float] = field(default_factory=lambda: array("d"))
-    triangles: array[int] = field(default_factory=lambda: array("q"))
+    vertices: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
+    triangles: IntArray = field(default_factory=lambda: np.zeros((0, 3), dtype=np.int64))
     components: list[tuple[Key, FloatArray]] = field(default_factory=list)
 
 
@@ -84,10 +83,9 @@ class _Package:
 
     def __init__(self, reading: Reading, content: bytes) -> None:
         self._reading = reading
-        try:
-            self._archive = zipfile.ZipFile(io.BytesIO(content))
-        except (zipfile.BadZipFile, ValueError, NotImplementedError):
-            raise reading.cut_off("it is no whole ZIP archive, as a 3MF is") from None
+        if not zipfile.is_zipfile(io.BytesIO(content)):
+            raise reading.cut_off("it is no whole ZIP archive, as a 3MF is")
+        self._archive = zipfile.ZipFile(io.BytesIO(content))
         entries = self._archive.infolist()
         if sum(entry.file_size for entry in entries) > MAX_BYTES or len(entries) > 1000:
             raise reading.refused(
@@ -96,6 +94,8 @@ class _Package:
         names = [entry.filename.replace("\\", "/") for entry in entries]
         if any(name.startswith("/") or ".." in PurePosixPath(name).parts for name in names):
             raise reading.refused("an entry leads out of the archive")
+        if any(entry.flag_bits & 1 for entry in entries):
+            raise reading.refused("is locked by a password", f"{EXPORT} without")
         self._entries = {_path(n): e for n, e in zip(names, entries, strict=True)}
         if len(self._entries) < len(entries):
             raise reading.refused("two entries of the archive have one name")
@@ -150,12 +150,11 @@ class _Package:
             for inner, _ in found.components:
                 self.used.add(inner)
             return
-        triangles = np.array(found.triangles, dtype=np.int64).reshape(-1, 3)
-        kept = np.ones(len(triangles), dtype=bool)
+        kept = np.ones(len(found.triangles), dtype=bool)
         for first, last, kind in self._other_triangles.get(key[1], ()):
             self._leave_out(kind)
             kept[first : last + 1] = False
-        reading.add(np.array(found.vertices).reshape(-1, 3), triangles[kept], matrix)
+        reading.add(found.vertices, found.triangles[kept], matrix)
         for inner, place in found.components:
             self.add(inner, matrix @ place, (*above, key))
 
@@ -192,20 +191,12 @@ class _Package:
         shown = shown_name(path)
         if path not in self._entries:
             raise self._reading.refused(f"its part {shown} is missing")
-        try:
-            content = self._archive.read(self._entries[path])
-        except RuntimeError:
-            raise self._reading.refused("is locked by a password", f"{EXPORT} without") from None
-        except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError):
-            raise self._reading.refused(f"its part {shown} is damaged") from None
+        content = self._archive.read(self._entries[path])
         if content[:4] in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
             raise self._reading.refused(f"{shown} is UTF-32 text", "save it as UTF-8")
         parser = ElementTree.XMLParser(target=target)
-        try:
-            parser.feed(content)
-            return parser.close()
-        except (ElementTree.ParseError, LookupError):
-            raise self._reading.refused(f"the XML of its part {shown} is damaged") from None
+        parser.feed(content)
+        return parser.close()
 
 
 class _Tree(ElementTree.TreeBuilder):
@@ -230,6 +221,8 @@ class _Part:
         self.objects: dict[Key, _Object] = {}
         self.items: list[tuple[Key, FloatArray, bool]] = []
         self._object: _Object | None = None
+        self._places: list[bytes] = []  # numbers of its vertices and triangles
+        self._corners: list[bytes] = []
         self._outer: list[str] = []  # the names of the elements that are open
         self._prefixes: dict[str, str] = {}
         self._metadata = ""
@@ -249,12 +242,9 @@ class _Part:
         outer = self._outer[-1] if self._outer else ""
         self._outer.append(name if core else tag)
         if core and name == "vertex" and outer == "vertices" and self._object:
-            self._object.vertices.extend([self._number(attributes, axis) for axis in "xyz"])
+            self._places += [attributes.get(axis, "").encode() for axis in "xyz"]
         elif core and name == "triangle" and outer == "triangles" and self._object:
-            corners = [self._number(attributes, k) for k in ("v1", "v2", "v3")]
-            if not all(corner.is_integer() for corner in corners):
-                raise self._reading.refused("a triangle names a vertex by no whole number")
-            self._object.triangles.extend(map(int, corners))
+            self._corners += [attributes.get(k, "").encode() for k in ("v1", "v2", "v3")]
         elif core and name in ("model", "object", "item", "component"):
             getattr(self, f"_start_{name}")(attributes)
         elif core and name == "metadata":
@@ -278,8 +268,16 @@ class _Part:
     def end(self, tag: str) -> None:
         """An element ends."""
         self._metadata = ""
-        if self._outer.pop() == "object":
-            self._object = None
+        if self._outer.pop() == "object" and self._object is not None:
+            texts = self._places, self._corners
+            places, corners = (
+                self._reading.floats(iter(numbers), len(numbers), what).reshape(-1, 3)
+                for numbers, what in zip(texts, ("vertices", "triangles"), strict=True)
+            )
+            if (corners % 1).any():
+                raise self._reading.refused("a triangle names a vertex by no whole number")
+            self._object.vertices, self._object.triangles = places, corners.astype(np.int64)
+            self._places, self._corners, self._object = [], [], None
 
     def close(self) -> None:
         """The end of the file."""
@@ -334,15 +332,6 @@ class _Part:
                 raise self._reading.refused(f"a transform of {len(numbers)} numbers, not 12")
             matrix[:3] = numbers.reshape(4, 3).T
         return matrix
-
-    def _number(self, attributes: dict[str, str], name: str) -> float:
-        text = attributes.get(name)
-        if text is None:
-            raise self._reading.refused(f"a vertex or triangle has no attribute {name}")
-        try:
-            return float(text)
-        except ValueError:
-            raise self._reading.no_number([text.encode()], f"attribute {name}") from None
 
 
 def _path(name: str) -> str:

@@ -755,7 +755,7 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
     "3mf_of_words": (
         "a.3mf",
         mf(thing(1, xml(A).replace('x="40"', 'x="forty"', 1)), item(1)),
-        "forty in the attribute x",
+        "forty in the vertices",
     ),
     "3mf_many_of_many": (
         "a.3mf",
