@@ -149,6 +149,7 @@ def prepare(path: Path, options: Options) -> Prepared:
     """The part of `import_mesh` that handles what a stranger wrote; runs in a child process."""
     raw = formats.read(path)
     scale, problems = scale_of(raw, options.unit, options.length_mm, options.force, str(path))
+    problems = [*raw.notes, *problems]
     repaired = repair(raw.vertices * scale.mm, raw.faces, options.largest)
     problems += repaired.problems
     if repaired.solid is None:

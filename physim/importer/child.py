@@ -54,9 +54,11 @@ def run_limited(
 
     Raises:
         ChildError: out of time or memory, or a crash; the text names no remedy.
-        ModelError: no room for what the processes tell each other.
+        ModelError: no room for what the processes tell each other, or a limit of the user's own
+            that is lower than these.
         PhysimError: what the task raised.
     """
+    own_limits = _own_limits(memory, time_s)
     with tempfile.TemporaryDirectory(prefix="physim-import-") as folder:
         request, answer = Path(folder) / "request", Path(folder) / "answer"
         try:
@@ -81,16 +83,17 @@ def run_limited(
         if code == _UNWRITABLE:
             raise _no_room(doing, folder)
         if not answer.is_file():
+            what = _death(code)
             if code == -signal.SIGXCPU:
-                raise ChildError(f"{doing} took longer than {time_s:g} s and was stopped")
-            raise ChildError(f"{doing} {_death(code)}")
+                what = f"took longer than {time_s:g} s and was stopped"
+            raise _stopped(f"{doing} {what}", own_limits)
         kind, value = pickle.loads(answer.read_bytes())
     if kind == "refused":
         raise value
     if kind == "memory":
-        raise ChildError(f"{doing} needs more than {memory >> 20} MB of memory")
+        raise _stopped(f"{doing} needs more than {memory >> 20} MB of memory", own_limits)
     if kind == "failed":
-        raise ChildError(f"{doing} failed ({value})")
+        raise _stopped(f"{doing} failed unexpectedly ({value})", own_limits)
     result: T = value
     return result
 
@@ -99,9 +102,9 @@ def main() -> None:
     """The child: `python -c ... SYS_PATH REQUEST ANSWER`."""
     request, answer = Path(sys.argv[2]), Path(sys.argv[3])
     task, arguments, memory, time_s = pickle.loads(request.read_bytes())
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (time_s, time_s + 5))  # SIGXCPU, at last SIGKILL
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _limit(resource.RLIMIT_AS, memory)
+    _limit(resource.RLIMIT_CPU, time_s, 5)  # SIGXCPU, at last SIGKILL
+    _limit(resource.RLIMIT_CORE, 0)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:_CORES])
     unfinished = answer.with_suffix(".unfinished")
@@ -113,6 +116,31 @@ def main() -> None:
         sys.exit(_UNWRITABLE)
 
 
+def _limit(which: int, ours: int, more: int = 0) -> None:
+    """Sets a limit of this process, or leaves it where the one it was started with is lower.
+
+    Args:
+        which: as `resource` names it.
+        ours: what the process may take before it is warned.
+        more: what it may take after that, before it is killed.
+    """
+    soft, hard = resource.getrlimit(which)
+    hard = min(ours + more, hard if hard != resource.RLIM_INFINITY else ours + more)
+    soft = min(ours, hard, soft if soft != resource.RLIM_INFINITY else ours)
+    resource.setrlimit(which, (soft, hard))
+
+
+def _own_limits(memory: int, time_s: float) -> str:
+    """Which limits that this process was started with are lower than ours; else ""."""
+    space, seconds = (resource.getrlimit(w)[0] for w in (resource.RLIMIT_AS, resource.RLIMIT_CPU))
+    lower = []
+    if space != resource.RLIM_INFINITY and space < memory:
+        lower.append(f"{space >> 20} MB of memory (`ulimit -v`)")
+    if seconds != resource.RLIM_INFINITY and seconds < time_s:
+        lower.append(f"{seconds} s of a processor (`ulimit -t`)")
+    return f"this shell allows only {' and '.join(lower)}; raise that limit" if lower else ""
+
+
 def _outcome(task: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, Any]:
     try:
         return "done", task(*arguments)
@@ -120,11 +148,10 @@ def _outcome(task: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str,
         return "refused", error
     except MemoryError:
         return "memory", None
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         return "refused", missing_library(error)
     except Exception as error:  # whatever a library makes of a broken file
-        text = " ".join(f"{type(error).__name__}: {error}".split())
-        return "failed", text[:160]
+        return "failed", type(error).__name__
 
 
 def missing_library(error: ImportError) -> ModelError:
@@ -132,6 +159,10 @@ def missing_library(error: ImportError) -> ModelError:
     return ModelError(
         f"the library `{error.name}` is missing; install it with pip install 'physim[mesh]'"
     )
+
+
+def _stopped(what: str, own_limits: str) -> ModelError:
+    return ModelError(f"{what}; {own_limits}") if own_limits else ChildError(what)
 
 
 def _no_room(doing: str, folder: str) -> ModelError:

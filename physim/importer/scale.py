@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from physim.errors import ModelError
-from physim.importer.formats import RawMesh
 from physim.importer.problems import Problem
+from physim.importer.reading import RawMesh
 from physim.pigs.mesh import MAX_LENGTH_M, MIN_LENGTH_M
 
-UNITS_MM = {"mm": 1.0, "cm": 10.0, "inch": 25.4, "m": 1000.0}
+UNITS_MM = {"mm": 1.0, "cm": 10.0, "inch": 25.4, "m": 1000.0, "foot": 304.8, "micron": 1e-3}
 GUESSED = ("mm", "inch", "m")  # in this order the first that gives a likely size
 LIKELY_MM = (10.0, 300.0)
 USUAL_MM = (8.0, 500.0)  # beyond, only with `force`
@@ -77,7 +77,10 @@ def _scale(raw: RawMesh, unit: str | None, length_mm: float | None, longest: flo
         return Scale(length_mm / longest, "", "scaled to the length given")
     if unit is not None:
         return Scale(UNITS_MM[unit], unit, f"1 unit = 1 {unit}, as given")
-    if raw.unit and _likely(longest * UNITS_MM[raw.unit]):
+    if raw.y_up and _likely(longest):  # 10 to 300 m: the common slip of writing mm into glTF
+        how = f"glTF is in metres, yet {longest:g} m are no pig's: 1 unit taken for 1 mm"
+        return Scale(1.0, "mm", how)
+    if raw.unit:
         return Scale(UNITS_MM[raw.unit], raw.unit, f"1 unit = 1 {raw.unit}, as the file says")
     for guess in GUESSED:
         if _likely(longest * UNITS_MM[guess]):

@@ -101,6 +101,24 @@ def area(loop: FloatArray) -> float:
     return 0.5 * float(x @ np.roll(y, -1) - y @ np.roll(x, -1))
 
 
+def triangulated(corners: FloatArray) -> IntArray | None:
+    """Triangles (k - 2, 3) of a nearly plane polygon (k, 3); None where it crosses itself."""
+    import manifold3d
+
+    points = corners - corners[0]
+    normal = np.cross(points, np.roll(points, -1, axis=0)).sum(axis=0)  # as long as twice its area
+    if not normal.any():
+        return None
+    across = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
+    plane = np.stack([across / np.linalg.norm(across), np.cross(normal, across)])
+    plane[1] /= np.linalg.norm(plane[1])
+    flat = points @ plane.T
+    triangles = np.array(manifold3d.triangulate([flat]), dtype=np.int64).reshape(-1, 3)
+    (ax, ay), (bx, by), (cx, cy) = np.moveaxis(flat[triangles], 0, 2)
+    doubled = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+    return None if doubled.min() < -1e-9 * doubled.sum() else triangles
+
+
 def volume_of(vertices: FloatArray, faces: IntArray) -> float:
     """Of a closed mesh, vertices (n, 3) and faces (m, 3) wound outwards."""
     return float(_tetrahedra(vertices, faces)[0].sum())

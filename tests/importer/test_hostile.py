@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -94,6 +96,32 @@ def test_a_child_that_hangs_grows_or_crashes_is_an_error(task: object, message: 
     with pytest.raises(ChildError, match=message):
         run_limited(task, time_s=2, doing="trying")  # type: ignore[arg-type]
     assert time.monotonic() - start < 60
+
+
+LIMITED = """
+import resource
+from physim.errors import ModelError
+from physim.importer.child import run_limited
+space, seconds = 1_900_000_000, 25
+resource.setrlimit(resource.RLIMIT_AS, (space, space))
+resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+for which in (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_CORE):
+    print(*run_limited(resource.getrlimit, which, time_s=30, doing="trying"))
+try:
+    run_limited(bytearray, space + 10_000_000, time_s=30, doing="trying")
+except ModelError as error:
+    print(error)
+"""
+
+
+def test_limits_of_the_user_s_own_hold_and_are_named() -> None:
+    """Case 122: the smaller of both; what is over it blames no file."""
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED], capture_output=True, text=True, check=True
+    )
+    space, seconds, core, message = done.stdout.splitlines()
+    assert (space, seconds, core) == ("1900000000 1900000000", "25 25", "0 0")
+    assert "ulimit -v" in message and "1811 MB" in message and "raise" in message
 
 
 @pytest.mark.slow

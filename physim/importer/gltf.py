@@ -1,0 +1,303 @@
+"""glTF 2.0 and GLB: the triangles of the scene, without materials, skins and movements."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import struct
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from physim.arguments import shown_name
+from physim.importer.reading import EXPORT, MAX_FACES, Reading, plain_content
+from physim.importer.solids import IntArray
+from physim.values import FloatArray
+
+Tree = dict[str, Any]  # of JSON
+_TYPES = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
+_WIDTHS = {"SCALAR": 1, "VEC3": 3}
+_JSON, _BIN = 0x4E4F534A, 0x004E4942
+_HARMLESS = re.compile(  # required or not, they move no vertex
+    r"KHR_(mesh_quantization|node_visibility|materials_\w+|texture_\w+|lights_\w+|xmp\w*|animation_"
+    r"pointer)|EXT_(texture_\w+|lights_\w+)|MSFT_texture_dds|ADOBE_materials_\w+|FB_ngon_encoding"
+)
+_INSTANCES = "EXT_mesh_gpu_instancing"
+_UNCOMPRESSED = "export it uncompressed"
+
+
+def read_gltf(reading: Reading, content: bytes) -> None:
+    """A glTF text, whose buffers are in it or beside it."""
+    _Scene(reading, content, None).read()
+
+
+def read_glb(reading: Reading, content: bytes) -> None:
+    """A GLB file: a glTF text and a buffer in one."""
+    if content[:4] != b"glTF":
+        raise reading.refused("no GLB: it does not begin with `glTF`")
+    head = struct.unpack_from("<II", content, 4) if len(content) >= 12 else (0, 12)
+    version, length = head
+    if len(content) >= 12 and version != 2:
+        raise reading.refused(f"is glTF {version}", "export it as glTF 2.0")
+    if not 12 < length <= len(content):
+        raise reading.cut_off(f"it announces {length:,} bytes and has {len(content):,}")
+    if length < len(content):
+        reading.note("spare bytes", f"{len(content) - length} behind its end", "left out")
+    chunks: dict[int, bytes] = {}
+    at = 12
+    while at + 8 <= length:
+        size, kind = struct.unpack_from("<II", content, at)
+        if at + 8 + size > length:
+            raise reading.cut_off(f"a chunk announces {size:,} bytes and has {length - at - 8:,}")
+        chunks.setdefault(kind, content[at + 8 : at + 8 + size])
+        at += 8 + size
+    if _JSON not in chunks:
+        raise reading.refused("no GLB: it holds no glTF text")
+    _Scene(reading, chunks[_JSON], chunks.get(_BIN, b"")).read()
+
+
+class _Scene:
+    """What a glTF text says, read piece by piece."""
+
+    def __init__(self, reading: Reading, text: bytes, binary: bytes | None) -> None:
+        self._reading = reading
+        self._binary = binary
+        tree = json.loads(text.rstrip(b"\0 "))
+        if not isinstance(tree, dict):
+            raise reading.refused("no glTF: its text is no JSON object")
+        self._tree: Tree = tree
+        self._buffers: dict[int, bytes] = {}
+        self._meshes: set[int] = set()
+
+    def read(self) -> None:
+        """Adds the triangles of the scene."""
+        reading, tree = self._reading, self._tree
+        version = str(tree.get("asset", {}).get("version", "without a version"))
+        if version.partition(".")[0] != "2":
+            raise reading.refused(f"is glTF {shown_name(version)}", "export it as glTF 2.0")
+        for extension in tree.get("extensionsRequired", []):
+            if not _HARMLESS.fullmatch(str(extension)):
+                raise self._extension(str(extension))
+        reading.unit = "m"
+        nodes, scenes = tree.get("nodes", []), tree.get("scenes", [])
+        if scenes:
+            roots = self._item("scenes", tree.get("scene", 0)).get("nodes", [])
+        else:
+            children = {child for node in nodes for child in node.get("children", [])}
+            roots = [k for k in range(len(nodes)) if k not in children]
+        if len(scenes) > 1:
+            reading.leave_out("other scenes", "only the first shown is read", len(scenes) - 1)
+        if nodes:
+            self._walk(roots)
+        else:
+            for k in range(len(tree.get("meshes", []))):
+                self._add_mesh(k, np.eye(4))
+        unused = len(tree.get("meshes", [])) - len(self._meshes)
+        if unused:
+            reading.leave_out("meshes", "they are not in the scene", unused)
+        if tree.get("animations"):
+            reading.leave_out("animations", "the mesh is taken at rest", len(tree["animations"]))
+
+    def _walk(self, roots: list[int]) -> None:
+        """All nodes from these on, with their places."""
+        waiting = [(root, np.eye(4), True) for root in reversed(roots)]
+        seen: set[int] = set()
+        while waiting:
+            index, outer, shown = waiting.pop()
+            node = self._item("nodes", index)
+            if index in seen:
+                raise self._reading.refused(f"node {index} hangs from two others, or from itself")
+            seen.add(index)
+            extensions = node.get("extensions", {})
+            shown = shown and extensions.get("KHR_node_visibility", {}).get("visible", True)
+            if _INSTANCES in extensions:
+                raise self._extension(_INSTANCES)
+            matrix = outer @ _matrix(node)
+            if "mesh" in node and not shown:
+                self._meshes.add(node["mesh"])
+                self._reading.leave_out("hidden nodes", "they are not shown")
+            elif "mesh" in node:
+                if "skin" in node:
+                    self._reading.leave_out("skins", "the mesh is taken as it was modelled")
+                self._add_mesh(node["mesh"], matrix)
+            children = node.get("children", [])
+            waiting += [(child, matrix, shown) for child in reversed(children)]
+
+    def _add_mesh(self, index: int, matrix: FloatArray) -> None:
+        mesh = self._item("meshes", index)
+        self._meshes.add(index)
+        for primitive in mesh["primitives"]:
+            self._add_primitive(primitive, matrix)
+
+    def _add_primitive(self, primitive: Tree, matrix: FloatArray) -> None:
+        reading = self._reading
+        mode = primitive.get("mode", 4)
+        if mode in (0, 1, 2, 3):
+            reading.leave_out("primitives of points or lines", "they are no faces")
+            return
+        if mode not in (4, 5, 6):
+            raise reading.refused(f"a primitive of the unknown mode {mode!r}")
+        if "targets" in primitive:
+            reading.leave_out("morph targets", "the shape without them", len(primitive["targets"]))
+        used = [primitive["attributes"].get("POSITION"), primitive.get("indices")]
+        if used[0] is None:
+            reading.leave_out("primitives without positions", "they have no place")
+            return
+        for index in used:
+            accessor = {} if index is None else self._item("accessors", index)
+            if index is not None and "bufferView" not in accessor and "sparse" not in accessor:
+                names = [*primitive.get("extensions", {})] or [None]
+                if names[0] is None:
+                    raise reading.refused("an accessor has no data")
+                raise self._extension(str(names[0]))
+        vertices = self._accessor(used[0], "VEC3").astype(np.float64)
+        if used[1] is None:
+            corners: IntArray = np.arange(len(vertices))
+        else:
+            corners = self._accessor(used[1], "SCALAR")[:, 0].astype(np.int64)
+        reading.add(vertices, self._triangles(corners, mode), matrix)
+
+    def _triangles(self, corners: IntArray, mode: int) -> IntArray:
+        if mode == 4:
+            if len(corners) % 3:
+                raise self._reading.refused(f"{len(corners)} corners are no whole triangles")
+            return corners.reshape(-1, 3)
+        k = np.arange(max(len(corners) - 2, 0))
+        if mode == 5:  # a strip: every other triangle is wound the other way round
+            return corners[np.stack([k, k + 1 + k % 2, k + 2 - k % 2], axis=1)]
+        return corners[np.stack([k + 1, k + 2, 0 * k], axis=1)]
+
+    def _accessor(self, index: int, kind: str) -> NDArray[Any]:
+        """(count, width) the values; normalised integers become numbers from -1 to 1."""
+        accessor = self._item("accessors", index)
+        code, count = _TYPES.get(accessor["componentType"]), accessor["count"]
+        if accessor["type"] != kind or code is None:
+            raise self._reading.refused(
+                f"accessor {index} holds {accessor['type']} of type {accessor['componentType']}, "
+                f"where {kind} is needed"
+            )
+        if kind == "SCALAR" and "u" not in code:
+            raise self._reading.refused(f"accessor {index}: indices that may be negative")
+        if not isinstance(count, int) or not 0 < count <= 3 * MAX_FACES:
+            raise self._reading.refused(f"accessor {index} has {count!r} entries")
+        width = _WIDTHS[kind]
+        if "bufferView" in accessor:
+            values = self._view(accessor, code, count, width, strided=True)
+        else:
+            values = np.zeros((count, width), code)
+        if "sparse" in accessor:
+            sparse = accessor["sparse"]
+            places = _TYPES[sparse["indices"]["componentType"]]
+            changed = self._view(sparse["indices"], places, sparse["count"], 1)[:, 0]
+            values = values.copy()
+            self._reading.refuse_numbers(changed.astype(np.int64), count)
+            values[changed] = self._view(sparse["values"], code, sparse["count"], width)
+        if accessor.get("normalized") and "f" not in code:
+            return np.maximum(values / np.iinfo(values.dtype).max, -1.0)
+        return values
+
+    def _view(
+        self, accessor: Tree, code: str, count: int, width: int, strided: bool = False
+    ) -> NDArray[Any]:
+        """(count, width) numbers as they lie in a buffer."""
+        number = accessor["bufferView"]
+        view = self._item("bufferViews", number)
+        for extension in view.get("extensions", {}):
+            if "meshopt" in extension:
+                raise self._extension(extension)
+        buffer = self._buffer(view["buffer"])
+        start, size = view.get("byteOffset", 0), view["byteLength"]
+        kind = np.dtype(code)
+        stride = view.get("byteStride", 0) if strided else 0
+        stride = stride or width * kind.itemsize
+        offset = accessor.get("byteOffset", 0)
+        end = offset + stride * (count - 1) + width * kind.itemsize
+        if min(start, size, offset, stride, count - 1) < 0 or end > size:
+            raise self._reading.cut_off(f"buffer view {number} has {size} bytes of {end}")
+        if start + size > len(buffer):
+            raise self._reading.cut_off(f"a buffer has {len(buffer)} bytes of {start + size}")
+        strides = (stride, kind.itemsize)
+        return np.ndarray((count, width), kind, buffer, start + offset, strides)
+
+    def _buffer(self, index: int) -> bytes:
+        buffer = self._item("buffers", index)
+        if index not in self._buffers:
+            uri = buffer.get("uri")
+            if uri is None:
+                found = self._binary if index == 0 else None
+                if found is None:
+                    raise self._reading.refused(f"buffer {index} has no content", _UNCOMPRESSED)
+            elif uri.startswith("data:"):
+                found = _inline(self._reading, uri)
+            else:
+                found = _beside(self._reading, uri)
+            if len(found) < buffer["byteLength"]:
+                raise self._reading.cut_off(
+                    f"a buffer of {buffer['byteLength']:,} bytes has {len(found):,}"
+                )
+            self._buffers[index] = found
+        return self._buffers[index]
+
+    def _item(self, kind: str, index: Any) -> Tree:
+        """An entry of one of the tree's lists."""
+        items = self._tree.get(kind, [])
+        if type(index) is not int or not 0 <= index < len(items):
+            raise self._reading.refused(f"names number {index!r} of {len(items)} {kind}")
+        item: Tree = items[index]
+        return item
+
+    def _extension(self, name: str) -> Exception:
+        compressed = "draco" in name.lower() or "meshopt" in name.lower()
+        remedy = _UNCOMPRESSED if compressed else f"{EXPORT} without it"
+        return self._reading.refused(
+            f"needs the extension {shown_name(name[:60])}, which is not understood", remedy
+        )
+
+
+def _matrix(node: Tree) -> FloatArray:
+    """(4, 4) from a node's axes to its parent's, for columns."""
+    if "matrix" in node:
+        return np.array(node["matrix"], dtype=np.float64).reshape(4, 4).T
+    x, y, z, w = np.array(node.get("rotation", (0.0, 0.0, 0.0, 1.0)), dtype=np.float64)
+    turn = np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+    matrix = np.eye(4)
+    matrix[:3, :3] = turn * np.array(node.get("scale", (1.0, 1.0, 1.0)), dtype=np.float64)
+    matrix[:3, 3] = node.get("translation", (0.0, 0.0, 0.0))
+    return matrix
+
+
+def _inline(reading: Reading, uri: str) -> bytes:
+    """The content of a buffer that is in the text."""
+    head, _, text = uri.partition(",")
+    if not head.endswith(";base64") or not re.fullmatch(r"[\w+/]*=*", text := unquote(text)):
+        raise reading.refused("a buffer is no base64 text")
+    return base64.b64decode(text, validate=True)
+
+
+def _beside(reading: Reading, uri: str) -> bytes:
+    """The content of a buffer's file, which must lie in the folder of its glTF."""
+    name = unquote(uri)
+    folder = reading.path.parent
+    outside = not name or "\0" in name or "://" in name or Path(name).is_absolute()
+    if outside or not (folder / name).resolve().is_relative_to(folder.resolve()):
+        raise reading.refused(
+            f"keeps its mesh in a file that is not in its folder ({shown_name(name)}), which is "
+            "not read",
+            "export it as GLB, which holds all in one file",
+        )
+    if not (folder / name).is_file():
+        raise reading.refused(
+            f"its buffer {shown_name(name)} is not beside it",
+            "copy it there, or export the mesh as GLB, which holds all in one file",
+        )
+    return plain_content(folder / name)

@@ -1,0 +1,233 @@
+"""A mesh file while it is read: its triangles, and what is to be told of it, are gathered here."""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from physim.arguments import shown_name
+from physim.errors import ModelError
+from physim.importer.problems import Problem
+from physim.importer.solids import IntArray, triangulated
+from physim.values import FloatArray
+
+MAX_BYTES = 200_000_000  # of a file, unpacked
+MAX_FACES = 1_000_000
+MAX_COORDINATE = 1e9  # of any unit
+EXPORT = "export it again from the 3D program"
+_NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?(nan|inf(inity)?)", re.I)
+_WHOLE = re.compile(rb"[-+]?\d+")
+_FLAT = 1e-9  # of a polygon's area: a triangle that is less negative is a straight line
+
+
+@dataclass(frozen=True)
+class RawMesh:
+    """A file's triangles, as they are.
+
+    Attributes:
+        vertices: (n, 3) in the file's unit and axes.
+        faces: (m, 3) vertex indices.
+        unit: a key of `scale.UNITS_MM` where the file says it, else "".
+        y_up: whether the format has y upwards and z forward (glTF).
+        notes: what was left out, or is odd.
+    """
+
+    vertices: FloatArray
+    faces: IntArray
+    unit: str
+    y_up: bool
+    notes: tuple[Problem, ...] = ()
+
+
+class Reading:
+    """Gathers the pieces of a mesh; every message begins with the file's name.
+
+    Args:
+        path: of the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = shown_name(path.name)
+        self.unit = ""
+        self.notes: list[Problem] = []
+        self._left_out: Counter[tuple[str, str]] = Counter()
+        self._vertices: list[FloatArray] = []
+        self._faces: list[IntArray] = []
+        self._counts = np.zeros(2, dtype=np.int64)  # of vertices and faces
+
+    def refused(self, what: str, remedy: str = EXPORT) -> ModelError:
+        """The error to raise."""
+        return ModelError(f"{self.name}: {what}; {remedy}")
+
+    def cut_off(self, what: str) -> ModelError:
+        """The error of a file that ends too early."""
+        return self.refused(f"is cut off: {what}", f"{EXPORT}, or copy it again")
+
+    def note(self, kind: str, where: str, action: str) -> None:
+        """Something that the user should know."""
+        self.notes.append(Problem(kind, where, action))
+
+    def leave_out(self, what: str, why: str, count: int = 1) -> None:
+        """Something in the file that is no part of the mesh; told once, with its number."""
+        self._left_out[what, why] += count
+
+    def add(self, vertices: FloatArray, faces: IntArray, matrix: FloatArray | None = None) -> None:
+        """A piece of the mesh.
+
+        Args:
+            vertices: (n, 3).
+            faces: (m, 3) indices of these vertices.
+            matrix: (4, 4) that moves them to their place, for columns (x, y, z, 1). One that
+                mirrors turns the faces round, so that they still look outwards.
+        """
+        if not len(faces):
+            return
+        self.refuse_numbers(faces, len(vertices))
+        if matrix is not None:
+            with np.errstate(all="ignore"):  # what comes of it is checked at the end
+                vertices = vertices @ matrix[:3, :3].T + matrix[:3, 3]
+                if np.linalg.det(matrix[:3, :3]) < 0:
+                    faces = faces[:, ::-1]
+        self._vertices.append(vertices)
+        self._faces.append(faces + self._counts[0])
+        self._counts += len(vertices), len(faces)
+        self.refuse_many(int(self._counts[1]))
+
+    def add_polygons(self, vertices: FloatArray, corners: IntArray, sizes: IntArray) -> None:
+        """A piece of polygons, which need not be convex.
+
+        Args:
+            vertices: (n, 3).
+            corners: vertex indices of all polygons, one after the other.
+            sizes: (m,) how many corners each has.
+        """
+        self.refuse_numbers(corners, len(vertices))
+        starts = np.cumsum(sizes) - sizes
+        triangles = [np.zeros((0, 3), dtype=np.int64)]
+        for size in np.unique(sizes).tolist():
+            of_size = starts[sizes == size]
+            if size < 3:
+                self.leave_out("faces with fewer than 3 corners", "they have no area", len(of_size))
+                continue
+            self.refuse_many(len(of_size) * (size - 2))
+            polygons = corners[of_size[:, None] + np.arange(size)]
+            triangles.append(self._triangles(vertices, polygons))
+        self.add(vertices, np.concatenate(triangles))
+
+    def _triangles(self, vertices: FloatArray, polygons: IntArray) -> IntArray:
+        """Triangles of polygons (m, k): fans where that is right, else cut one by one."""
+        size = polygons.shape[1]
+        if size == 3:
+            return polygons
+        ends = np.stack([polygons[:, 1:-1], polygons[:, 2:]], axis=2)
+        first = np.broadcast_to(polygons[:, :1, None], (len(polygons), size - 2, 1))
+        fans = np.concatenate([first, ends], axis=2)
+        with np.errstate(all="ignore"):
+            a, b, c = (vertices[fans[:, :, k]] for k in range(3))
+            normals = np.cross(b - a, c - a)
+            whole = normals.sum(axis=1)
+            area = np.linalg.norm(whole, axis=1)
+            absolute = np.linalg.norm(normals, axis=2).sum(axis=1)
+            along = np.einsum("mkj,mj->mk", normals, whole).min(axis=1)
+            turned = (along < -_FLAT * area * absolute) | (area < _FLAT * absolute)
+        pieces = [fans[~turned].reshape(-1, 3)]
+        for polygon in polygons[turned]:
+            cut = triangulated(vertices[polygon])
+            if cut is None:
+                raise self.refused(
+                    f"a face of {size} corners runs through itself",
+                    "triangulate the mesh in the 3D program and export it again",
+                )
+            pieces.append(polygon[cut])
+        return np.concatenate(pieces)
+
+    def refuse_many(self, faces: int) -> None:
+        """A mesh of more faces than are read."""
+        if faces > MAX_FACES:
+            raise self.refused(
+                f"more than {MAX_FACES:,} faces", "simplify the mesh, 100,000 are plenty"
+            )
+
+    def refuse_numbers(self, faces: IntArray, count: int) -> None:
+        """Faces whose vertices do not exist."""
+        if len(faces) and (faces.min() < 0 or faces.max() >= count):
+            wrong = int(faces.max()) if faces.max() >= count else int(faces.min())
+            raise self.refused(f"a face names vertex {wrong} (from 0) of {count}, which is missing")
+
+    def floats(self, texts: Iterator[bytes], count: int, what: str) -> FloatArray:
+        """The next numbers of a text.
+
+        Args:
+            texts: fields of the text.
+            count: how many are taken.
+            what: they belong to, for messages.
+        """
+        taken = list(islice(texts, count))
+        if len(taken) < count:
+            raise self.cut_off(f"its last {what} are missing")
+        try:
+            return np.array([float(text) for text in taken])
+        except ValueError:
+            raise self.no_number(taken, what) from None
+
+    def no_number(self, fields: Iterable[bytes], what: str, whole: bool = False) -> ModelError:
+        """The error of fields of which one is no number, or no whole one."""
+        pattern = _WHOLE if whole else _NUMBER
+        text = next((field for field in fields if not pattern.fullmatch(field)), b"")
+        shown = shown_name(text.decode("utf-8", errors="replace")[:30]) or "an empty field"
+        decimal = re.fullmatch(rb"[-+]?\d*,\d+(e[-+]?\d+)?", text, re.I)
+        remedy = "export it with decimal points, not commas" if decimal else EXPORT
+        return self.refused(f"{shown} in the {what} is no {'whole ' * whole}number", remedy)
+
+    def mesh(self, y_up: bool) -> RawMesh:
+        """All that was read.
+
+        Raises:
+            ModelError: nothing, or coordinates that are none.
+        """
+        for (what, why), count in self._left_out.items():
+            self.note("left out", f"{what} ({count})", why)
+        if not self._faces:
+            left = ", ".join(f"{what} ({count})" for (what, _), count in self._left_out.items())
+            only = f" but what is left out: {left}" if left else ""
+            raise self.refused(f"holds no faces{only}", f"{EXPORT}, as triangles")
+        vertices, faces = np.concatenate(self._vertices), np.concatenate(self._faces)
+        used = vertices[np.unique(faces)]
+        if not np.isfinite(used).all():
+            raise self.refused("holds coordinates that are not numbers")
+        if np.abs(used).max() > MAX_COORDINATE:
+            raise self.refused(
+                f"holds coordinates beyond {MAX_COORDINATE:g}",
+                f"move the mesh to its origin and {EXPORT}",
+            )
+        return RawMesh(vertices, faces, self.unit, y_up, tuple(self.notes))
+
+
+def plain_content(path: Path) -> bytes:
+    """All of a file, which must be plain and of no great size."""
+    name = shown_name(path.name)
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise ModelError(f"{name}: no plain file; name the mesh file itself")
+        if status.st_size > MAX_BYTES:
+            raise ModelError(
+                f"{name}: larger than {MAX_BYTES // 10**6} MB; simplify the mesh, 100,000 faces "
+                "are plenty"
+            )
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelError(
+            f"{name}: cannot be read ({error.strerror}); name a mesh file that may be read"
+        ) from error
+    if not content.strip(b"\0 \r\n\t"):
+        raise ModelError(f"{name}: the file is empty; {EXPORT}")
+    return content
