@@ -1,4 +1,4 @@
-"""The files of a user: read, replaced and locked with care, and a system's refusal told as what it is.
+"""The user's files: read and replaced with care, and a system's refusal told as what it is.
 
 A file is whole or not there, whenever the process or the machine stops.
 """
@@ -20,6 +20,7 @@ from physim.errors import ConfigError, PhysimError
 UNFINISHED = ".unfinished"
 _LONGEST_NAME = 255  # bytes, of all usual file systems
 _ROOM = "free some space, or choose a place that has some"
+_PROCESSES = "raise the limit of processes (`ulimit -u`), or ask for fewer workers"
 _OPEN_FILES = "raise the limit of open files (`ulimit -n`), or ask for fewer workers"
 _REMEDIES = {
     errno.ENOSPC: _ROOM,
@@ -27,12 +28,13 @@ _REMEDIES = {
     errno.EFBIG: "raise the limit of a file's size (`ulimit -f`)",
     errno.EMFILE: _OPEN_FILES,
     errno.ENFILE: _OPEN_FILES,
-    errno.EAGAIN: "raise the limit of processes and threads (`ulimit -u`), or ask for fewer workers",
+    errno.EAGAIN: _PROCESSES,
     errno.ENOMEM: "free some memory or raise its limit (`ulimit -v`), or ask for fewer workers",
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.ELOOP: "its links lead round in a circle: remove them",
     errno.ENOLCK: "choose a folder on a file system that can lock files",
 }
+_DEVICES = (("dev",), ("proc",))  # /dev/stdout may lead to a file that a shell has open
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EACCES, errno.EPERM, errno.EBADF}
 
 
@@ -103,12 +105,13 @@ def replaced(path: Path) -> Iterator[Path]:
     Raises:
         OSError: a file that is read-only, or a folder that cannot be written to.
     """
-    target = real_path(path)
+    device = path.absolute().parts[1:2] in _DEVICES
+    target = path if device else real_path(path)
     old = _writable(target)
-    if old is not None and not stat.S_ISREG(old.st_mode):
+    if device or (old is not None and not stat.S_ISREG(old.st_mode)):
         with scratch() as folder:
-            yield folder / target.name
-            _pour(folder / target.name, target)
+            yield folder / "content"
+            _pour(folder / "content", target)
         return
     unfinished = beside(target, UNFINISHED)
     with suppress(FileNotFoundError):
@@ -185,7 +188,7 @@ def _writable(target: Path) -> os.stat_result | None:
 
 def _pour(source: Path, target: Path) -> None:
     """Writes a file into a device or a pipe; a pipe that nobody reads is refused."""
-    handle = os.open(target, os.O_WRONLY | os.O_NONBLOCK)
+    handle = os.open(target, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK)
     os.set_blocking(handle, True)
     with os.fdopen(handle, "wb") as sink:
         sink.write(source.read_bytes())
