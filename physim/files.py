@@ -6,6 +6,7 @@ A file is whole or not there, whenever the process or the machine stops.
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import stat
@@ -17,9 +18,10 @@ from pathlib import Path
 from physim.arguments import shown_name
 from physim.errors import ConfigError, PhysimError
 
+MAX_BYTES = 100_000_000  # of a file that is read whole; none of ours comes near
 UNFINISHED = ".unfinished"
 _LONGEST_NAME = 255  # bytes, of all usual file systems
-_ROOM = "free some space, or choose a place that has some"
+_ROOM = "free some space"
 _PROCESSES = "raise the limit of processes (`ulimit -u`), or ask for fewer workers"
 _OPEN_FILES = "raise the limit of open files (`ulimit -n`), or ask for fewer workers"
 _REMEDIES = {
@@ -44,10 +46,12 @@ def refusal(error: OSError, what: str, remedy: str = "") -> str:
     Args:
         error: the refusal.
         what: was to be done, such as "a.png: cannot be written".
-        remedy: for a refusal without a remedy of its own.
+        remedy: beside that of the refusal's own kind, if it has one.
     """
     cause = error.strerror or " ".join(str(error).split()) or type(error).__name__
-    remedy = _REMEDIES.get(error.errno or 0, remedy)
+    own = _REMEDIES.get(error.errno or 0, "")
+    if own not in remedy:
+        remedy = f"{own}; {remedy}" if remedy else own
     if error.filename is not None and _passing(error.filename):
         what = f"{what}: {shown_name(os.fsdecode(error.filename))}"
         remedy = "leave the temporary files alone, or set TMPDIR to a folder that has room"
@@ -63,19 +67,21 @@ def told(kind: type[PhysimError], what: str, remedy: str = "") -> Iterator[None]
         raise kind(refusal(error, what, remedy)) from error
 
 
-def read_plain(path: Path, most_bytes: int, kind: type[PhysimError], remedy: str) -> bytes:
+def read_plain(
+    path: Path, kind: type[PhysimError], remedy: str, most_bytes: int = MAX_BYTES
+) -> bytes:
     """A file's content.
 
     Args:
         path: of a plain file; another one, such as a pipe, would let the reader wait for ever.
-        most_bytes: a larger file is refused before it is read.
         kind: of the errors.
         remedy: what to do where it cannot be read.
+        most_bytes: a larger file is refused before it is read.
 
     Raises:
         PhysimError: of that kind: no such file, no plain file, too large, or it may not be read.
     """
-    name = shown_name(path)
+    name = str(path) if len(str(path)) <= _LONGEST_NAME else shown_name(path)
     with told(kind, f"{name}: cannot be read", remedy):
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -155,6 +161,19 @@ def beside(path: Path, ending: str) -> Path:
     return path.with_name(name)
 
 
+def locked(handle: int) -> bool:
+    """Locks an open file for this process alone; False where another one has it.
+
+    Raises:
+        OSError: a file system without locks.
+    """
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 @contextmanager
 def scratch() -> Iterator[Path]:
     """A folder for passing files, which goes in the end.
@@ -209,7 +228,9 @@ def _sync(path: Path) -> None:
 
 
 def _passing(name: str | bytes | int) -> bool:
-    """Whether a file is one of the temporary ones."""
+    """Whether a file is one of our temporary ones, or of Python's for its processes."""
     if isinstance(name, int):
         return False
-    return Path(os.fsdecode(name)).is_relative_to(tempfile.gettempdir())
+    place, folder = Path(os.fsdecode(name)), Path(tempfile.gettempdir())
+    inside = place.relative_to(folder).parts if place.is_relative_to(folder) else ()
+    return bool(inside) and inside[0].startswith(("physim-", "pymp-"))
