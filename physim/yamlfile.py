@@ -12,6 +12,7 @@ import yaml
 from physim import arguments
 from physim.arguments import hint, shown_name
 from physim.errors import ConfigError
+from physim.files import read_plain
 
 MAX_BYTES = 1_000_000  # no settings file of ours comes near; refuses a wrong file early
 
@@ -37,11 +38,7 @@ def load(path: Path) -> dict[str, Any]:
         ConfigError: missing, unreadable, too large, broken, or not a mapping.
     """
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise ConfigError(f"{path}: larger than {MAX_BYTES} bytes; is it a YAML file?")
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
+        text = read_plain(path, ConfigError, "name a YAML file", MAX_BYTES).decode()
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not a UTF-8 text file; is it a YAML file?") from error
     try:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
-from physim import wholefile
+from physim import files
 from physim.errors import DatasetError
+from physim.files import locked, told
 
 _LOCK_NAME = ".lock"
 
@@ -19,13 +19,12 @@ def write_whole(path: Path, content: bytes) -> None:
     Raises:
         DatasetError: a full disk, or a folder that cannot be written to.
     """
-    try:
-        wholefile.write_whole(path, content)
-    except OSError as error:
-        raise DatasetError(
-            f"{path}: cannot be written ({error.strerror}); finished parts are kept: "
-            "free some space or choose another folder, and run the same command again"
-        ) from error
+    remedy = (
+        "finished parts are kept: free some space or choose another folder, and run the same "
+        "command again"
+    )
+    with told(DatasetError, f"{path}: cannot be written", remedy):
+        files.write_whole(path, content)
 
 
 def make_folder(folder: Path) -> None:
@@ -34,12 +33,13 @@ def make_folder(folder: Path) -> None:
     Raises:
         DatasetError: none can be made there.
     """
-    try:
+    with usable(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DatasetError(
-            f"{folder}: cannot be used as a dataset folder ({error.strerror}); choose another one"
-        ) from error
+
+
+def usable(folder: Path) -> AbstractContextManager[None]:
+    """Meanwhile a refusal is told as one of this folder for datasets."""
+    return told(DatasetError, f"{folder}: cannot be used as a dataset folder", "choose another one")
 
 
 @contextmanager
@@ -51,19 +51,13 @@ def only_writer(folder: Path) -> Iterator[None]:
     """
     with ExitStack() as held:
         make_folder(folder)
-        try:
+        with usable(folder):
             lock = held.enter_context((folder / _LOCK_NAME).open("a"))
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            for left_over in folder.rglob(f".*{wholefile.UNFINISHED}"):
+            if not locked(lock.fileno()):
+                raise DatasetError(
+                    f"{folder}: another run is writing to it; wait for it to end or choose "
+                    "another folder"
+                )
+            for left_over in folder.rglob(f".*{files.UNFINISHED}"):
                 left_over.unlink()
-        except BlockingIOError:
-            raise DatasetError(
-                f"{folder}: another run is writing to it; wait for it to end or choose another "
-                "folder"
-            ) from None
-        except OSError as error:
-            raise DatasetError(
-                f"{folder}: cannot be used as a dataset folder ({error.strerror}); choose "
-                "another one"
-            ) from error
         yield

@@ -16,6 +16,7 @@ from physim.batch.manifest_check import COUNTS, ROLLS, problem
 from physim.batch.plan import BatchPlan, default_chunk_size
 from physim.batch.rows import COLUMNS, named
 from physim.errors import DatasetError
+from physim.files import read_plain, told
 
 __all__ = ["COUNTS", "ROLLS", "Manifest", "read_manifest"]
 
@@ -128,18 +129,15 @@ def read_manifest(folder: Path | str) -> Manifest:
         DatasetError: no dataset there, or a damaged manifest.
     """
     path = Path(folder) / NAME
-    if path.exists() and not path.is_file():  # reading a pipe would wait for ever
-        raise _damaged(path, "it is no plain file")
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
+    with told(DatasetError, f"{path}: cannot be read", "see to its permissions"):
+        there = path.exists()
+    if not there:
         raise DatasetError(
             f"{folder}: no dataset there (no {NAME}); make one with `physim batch N --out {folder}`"
-        ) from None
-    except OSError as error:
-        raise DatasetError(
-            f"{path}: cannot be read ({error.strerror}); see to its permissions"
-        ) from error
+        )
+    content = read_plain(path, DatasetError, "see to its permissions")
+    try:
+        data = json.loads(content)
     except (ValueError, RecursionError) as error:  # of the JSON, or of its encoding
         raise _damaged(path, "it is no JSON text") from error
     if not isinstance(data, dict):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from physim.batch import manifest as manifests
+from physim.batch.files import usable
 from physim.batch.kit import Sample
 from physim.batch.manifest import Json, Manifest, read_manifest
 from physim.batch.plan import BatchPlan
@@ -91,14 +92,10 @@ def refuse_foreign(folder: Path) -> None:
     Raises:
         DatasetError: names something that is there.
     """
-    try:
+    with usable(folder):
         if (folder / manifests.NAME).exists() or not folder.is_dir():
             return
         found = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
-    except OSError as error:
-        raise DatasetError(
-            f"{folder}: cannot be used as a dataset folder ({error.strerror}); choose another one"
-        ) from error
     if found:
         raise DatasetError(
             f"{folder}: not empty, and no dataset (no {manifests.NAME}, but {found[0]}); choose "

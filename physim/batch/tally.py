@@ -14,6 +14,7 @@ from typing import Any
 from physim.batch.files import write_whole
 from physim.batch.manifest import Manifest
 from physim.errors import DatasetError
+from physim.files import read_plain
 from physim.statistics.counts import Counts
 from physim.values import Outcome, Pose, Status
 
@@ -94,14 +95,13 @@ def read_tally(folder: Path, manifest: Manifest) -> Counts:
 
 
 def _load(path: Path, sha256: str) -> tuple[Counts, Spans]:
+    content = read_plain(path, DatasetError, _REMEDY)
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(content)
         counts = counts_from_json(data["counts"])
         done = [(int(low), int(high)) for low, high in data["done"]]
         whole = data[_SHA_KEY] == sha256 and counts.rolls == sum(b - a for a, b in done)
         whole = whole and all(map(_is_count, _numbers(counts)))
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be read ({error.strerror})") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DatasetError(f"{path}: damaged; {_REMEDY}") from error
     if not whole:

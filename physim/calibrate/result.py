@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -18,7 +17,7 @@ from physim.calibrate.fit import Fit, Problem
 from physim.calibrate.parameters import Values, changed_shape, factors, offset_mm, setup
 from physim.calibrate.plausible import COM_DIFFERENCE, SHAPE, TOSS, registry
 from physim.calibrate.search import Posterior
-from physim.errors import ConfigError, ModelError
+from physim.errors import ConfigError
 from physim.pigs.library import model_folder
 from physim.pigs.model import MTL_NAME, build_folder
 from physim.pigs.modelfile import FILE_NAME as MODEL_YAML
@@ -238,15 +237,12 @@ def write_model(folder: Path, model: str, values: Values, side: float = 0.0) -> 
         for derived in ("shape_of", "shape_scale"):
             data.pop(derived, None)
     make_folder(folder)
-    try:
-        if not sculpted:
-            for path in (file.mesh, file.parts, source / MTL_NAME):
-                if path.is_file():
-                    shutil.copyfile(path, folder / path.name)
-            data.update(mesh=file.mesh.name, parts=file.parts.name)
-        (folder / MODEL_YAML).write_text(_dumped(data), encoding="utf-8")
-    except OSError as error:
-        raise ModelError(f"{folder}: cannot be written to ({error.strerror})") from error
+    if not sculpted:
+        for path in (file.mesh, file.parts, source / MTL_NAME):
+            if path.is_file():
+                write_whole(folder / path.name, path.read_bytes())
+        data.update(mesh=file.mesh.name, parts=file.parts.name)
+    write_whole(folder / MODEL_YAML, _dumped(data).encode())
     if sculpted:
         build_folder(folder)
     keep(folder)

@@ -80,6 +80,6 @@ def kept_rolls(out: Path) -> Iterator[None]:
 
 def write_json(path: Path, plain: dict[str, Any]) -> None:
     """Writes a result so that it is the old one or the new one at any moment."""
-    from physim.wholefile import write_whole
+    from physim.files import write_whole
 
     write_whole(path, (json.dumps(plain, indent=1, allow_nan=False) + "\n").encode())

@@ -220,17 +220,13 @@ def _add(
 
 
 def _draw(folder: Path, name: str, picture: Path) -> None:
+    from physim.files import told, write_whole
     from physim.view.gallery import rest_sheet
-    from physim.wholefile import write_whole
 
     content = io.BytesIO()
     rest_sheet(str(folder), name=name).save(content, "PNG")
-    try:
+    with told(ConfigError, f"{picture}: cannot be written", "choose another --picture"):
         write_whole(picture, content.getvalue())
-    except OSError as error:
-        raise ConfigError(
-            f"{picture}: cannot be written ({error.strerror}); choose another --picture"
-        ) from error
 
 
 def _report(imported: Imported, folder: Path, name: str) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +14,7 @@ from click.core import ParameterSource
 from physim.arguments import shown_name
 from physim.cli.options import SEED, decimal_number, file_path, setup_options, whole_number
 from physim.errors import ConfigError
+from physim.files import replaced, told
 from physim.values import PIG_NAMES
 
 if TYPE_CHECKING:
@@ -23,7 +22,8 @@ if TYPE_CHECKING:
 
     from physim.view.replay import Theatre
 
-_STILLS = (".png", ".jpg", ".jpeg", ".webp")
+_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
+_STILLS = tuple(_FORMATS)
 _FILMS = (".gif", ".mp4", ".glb")
 _SIZE = whole_number(32, 4096)
 _FRAMES_PER_S = {".gif": 20, ".mp4": 30, ".glb": 30}  # a GIF's frames last hundredths of a second
@@ -110,15 +110,18 @@ def render(out: Path, **given: Any) -> None:
         from physim.view.encode import require_encoder
 
         require_encoder()
-    with _claimed(out) as part, _progress("frames" if suffix in _FILMS else "pictures") as progress:
+    what = f"{shown_name(out)}: cannot be written"
+    remedy = "name a file in a folder that is there, may be written to and has room"
+    with (
+        told(ConfigError, what, remedy),
+        replaced(out) as part,
+        _progress("frames" if suffix in _FILMS else "pictures") as progress,
+    ):
         picture = None if suffix in _FILMS else _still(given, progress)
-        try:
-            if picture is None:
-                _write_film(part, suffix, given, progress)
-            else:
-                picture.save(part)
-        except OSError as error:
-            raise _unwritable(out, error) from error
+        if picture is None:
+            _write_film(part, suffix, given, progress)
+        else:
+            picture.save(part, _FORMATS[suffix])
     click.echo(str(out))
 
 
@@ -243,33 +246,3 @@ def _refuse_what_would_be_ignored(suffix: str) -> None:
         raise click.UsageError(f"{ways[0]} does not go with {ways[1]}; leave out one", context)
     if sheet and suffix in _FILMS:
         raise click.UsageError(f"--{kinds[0]} makes a picture, not a {suffix} file", context)
-
-
-@contextmanager
-def _claimed(out: Path) -> Iterator[Path]:
-    """A file beside the one to be, which takes its place in the end.
-
-    What cannot be written is told before drawing, and a full disk leaves no half of a picture.
-    """
-    part = out.with_name(f".{out.name}.part{out.suffix}")
-    try:
-        if out.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        part.touch()
-    except OSError as error:
-        raise _unwritable(out, error) from error
-    try:
-        yield part
-        try:
-            part.replace(out)
-        except OSError as error:
-            raise _unwritable(out, error) from error
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _unwritable(out: Path, error: OSError) -> ConfigError:
-    return ConfigError(
-        f"{shown_name(out)}: cannot be written ({error.strerror or error}); name a file in a "
-        "folder that is there, may be written to and has room"
-    )

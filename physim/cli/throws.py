@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from physim.arguments import hint, shown_name, text
 from physim.cli.game import PHYSICS, distribution_of
 from physim.errors import ConfigError
+from physim.files import read_plain, told
 
 if TYPE_CHECKING:
     from physim.game.distribution import Distribution
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 SETUP = ("model", "black", "pink", "toss", "height_mm", "surface", "time_step_s", "settle")
 MAX_SCRIPT_BYTES = 1_000_000
+_SCRIPT = "a script is a text with a throw a line"
 
 
 def script_of(source: str) -> list[str] | None:
@@ -32,20 +34,20 @@ def script_of(source: str) -> list[str] | None:
     from physim.rules.throws import read_throw
 
     path = Path(text("--source", source))
-    if source in (*table_names(), PHYSICS) or path.is_dir():
+    if source in (*table_names(), PHYSICS):
         return None
+    with told(ConfigError, f"--source {shown_name(source)}: cannot be read", "name another"):
+        there, folder = path.exists(), path.is_dir()
+    if folder:
+        return None
+    if not there:
+        valid = [*table_names(), PHYSICS]
+        raise ConfigError(
+            f"unknown source `{shown_name(source)}`{hint(source, valid)} (valid: "
+            f"{', '.join(valid)}, the folder of a dataset, or a file with a throw a line)"
+        )
     try:
-        if not path.is_file():
-            valid = [*table_names(), PHYSICS]
-            raise ConfigError(
-                f"unknown source `{shown_name(source)}`{hint(source, valid)} (valid: "
-                f"{', '.join(valid)}, the folder of a dataset, or a file with a throw a line)"
-            )
-        if path.stat().st_size > MAX_SCRIPT_BYTES:
-            raise ConfigError(f"{path}: larger than {MAX_SCRIPT_BYTES} bytes; is it a script?")
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror}); name another") from error
+        lines = read_plain(path, ConfigError, _SCRIPT, MAX_SCRIPT_BYTES).decode().splitlines()
     except ValueError as error:
         raise ConfigError(f"{path}: is no text; a script has a throw a line") from error
     throws = []

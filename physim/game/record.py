@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from physim.errors import ConfigError, GameError
+from physim.files import read_plain, write_whole
 from physim.game.events import Banked, Called, Corrected, Event, Points, Removed, Thrown
 from physim.game.game import Game
 from physim.game.players import Player, Start, start
 from physim.names import Outcome, Pose
 from physim.rules.ruleset import from_options, to_options
 from physim.rules.throws import Throw
-from physim.wholefile import write_whole
 
 FORMAT = "physim game 1"
 MAX_BYTES = 10_000_000  # a game of a thousand turns has 200 kB
@@ -100,14 +100,11 @@ def read(path: Path) -> Any:
     Raises:
         GameError: no such file, or no JSON.
     """
+    if not path.is_file():
+        raise GameError(f"{path}: no saved game there")
+    content = read_plain(path, GameError, "name the file of a saved game", MAX_BYTES)
     try:
-        if not path.is_file():
-            raise GameError(f"{path}: no saved game there")
-        if path.stat().st_size > MAX_BYTES:
-            raise GameError(f"{path}: larger than {MAX_BYTES} bytes; is it a saved game?")
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise GameError(f"{path}: cannot be read ({error.strerror})") from error
+        return json.loads(content)
     except (ValueError, RecursionError) as error:
         raise GameError(f"{path}: is no saved game ({error})") from error
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from physim import __version__
-from physim.wholefile import write_whole
+from physim.files import write_whole
 
 T = TypeVar("T")
 METHODS = 1  # raise when a kept result comes to be computed otherwise

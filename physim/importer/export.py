@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from physim.errors import ModelError
+from physim.files import told, write_whole
 from physim.importer import formats
 from physim.importer.child import missing_library
 from physim.importer.solids import IntArray, Solid, center_of, volume_of
 from physim.pigs import mesh as meshes
 from physim.pigs.model import LoadedModel
 from physim.values import FloatArray
-from physim.wholefile import write_whole
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,8 @@ def export(loaded: LoadedModel, path: Path, drawn: bool = False) -> Exported:
     except ImportError as error:
         raise missing_library(error) from error
     content = formats.content_of(vertices, faces, path)
-    try:
+    with told(ModelError, f"{path}: cannot be written", "choose another file"):
         write_whole(path, content)
-    except OSError as error:
-        raise ModelError(
-            f"{path}: cannot be written ({error.strerror}); choose another file"
-        ) from error
     return Exported(
         path,
         len(faces),

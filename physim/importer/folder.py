@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from physim.errors import ConfigError, ModelError
+from physim.files import told
 from physim.importer.build import Imported
 from physim.importer.child import ChildError
 from physim.importer.parts import convex_parts
@@ -33,7 +34,7 @@ def write_folder(imported: Imported, folder: Path, name: str) -> None:
         ModelError: it cannot be written to, or the model is of no use.
     """
     refuse_taken(folder)
-    try:
+    with told(ModelError, f"{folder}: cannot be written", "choose another --out"):
         folder.parent.mkdir(parents=True, exist_ok=True)
         unfinished = Path(tempfile.mkdtemp(prefix=".physim-model-", dir=folder.parent))
         try:
@@ -43,10 +44,6 @@ def write_folder(imported: Imported, folder: Path, name: str) -> None:
             unfinished.replace(folder)
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
-    except OSError as error:
-        raise ModelError(
-            f"{folder}: cannot be written ({error.strerror}); make room or choose another --out"
-        ) from error
 
 
 def refuse_taken(folder: Path) -> None:
@@ -55,10 +52,8 @@ def refuse_taken(folder: Path) -> None:
     Raises:
         ConfigError: something is there already.
     """
-    try:
+    with told(ConfigError, f"{folder}: cannot be read", "choose another --out"):
         taken = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
-    except OSError as error:
-        raise ConfigError(f"{folder}: cannot be read ({error.strerror})") from error
     if taken:
         raise ConfigError(
             f"{folder}: there is something already; remove it, or choose another --out or --name"

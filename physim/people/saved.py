@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import numpy as np
 
 from physim.arguments import shown, shown_name
 from physim.errors import ConfigError, GameError
+from physim.files import beside, locked, real_path, told
 from physim.game.game import Game
 from physim.game.players import Start, start
 from physim.game.record import from_json, read, save
@@ -47,15 +46,9 @@ class SavedGame:
         Raises:
             GameError: it cannot be written.
         """
-        try:
+        remedy = f"{_OTHER_FILE}; what was saved before is untouched"
+        with told(GameError, f"{self.path}: the game cannot be saved there", remedy):
             save(self.game, self.path, {_KEY: self.command, _OPTIONS: dict(self.options)})
-        except OSError as error:
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            remedy = "free some space" if full else _OTHER_FILE
-            raise GameError(
-                f"{self.path}: the game cannot be saved there ({error.strerror}); {remedy}. What "
-                "was saved before is untouched"
-            ) from error
 
 
 @contextmanager
@@ -65,19 +58,15 @@ def sole_keeper(path: Path) -> Iterator[None]:
     Raises:
         GameError: another one has it open, or no game can be saved there.
     """
-    try:
+    with told(GameError, f"{path}: a game cannot be saved there", _OTHER_FILE):
         if path.is_dir():
             raise GameError(f"{path}: is a folder; {_OTHER_FILE}")
-        lock = path.with_name(f".{path.name}.lock")
-        held = _locked(lock)
-    except BlockingIOError:
+        lock = beside(real_path(path), ".lock")
+        held = _opened(lock)
+    if held is None:
         raise GameError(
             f"{path}: another process has this game open; go on there, or {_OTHER_FILE}"
-        ) from None
-    except OSError as error:
-        raise GameError(
-            f"{path}: a game cannot be saved there ({error.strerror}); {_OTHER_FILE}"
-        ) from error
+        )
     try:
         yield
     finally:
@@ -85,20 +74,18 @@ def sole_keeper(path: Path) -> Iterator[None]:
         os.close(held)
 
 
-def _locked(lock: Path) -> int:
-    """The lock file, open and locked."""
+def _opened(lock: Path) -> int | None:
+    """The lock file, open and locked; None where another process has it."""
     while True:
-        held = os.open(lock, os.O_CREAT | os.O_RDWR, 0o666)
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(held), lock.stat()):
-                return held
-        except FileNotFoundError:  # removed by who held it, just now
-            pass
-        except OSError:
-            os.close(held)
-            raise
-        os.close(held)
+        with ExitStack() as undo:
+            held = os.open(lock, os.O_CREAT | os.O_RDWR, 0o666)
+            undo.callback(os.close, held)
+            if not locked(held):
+                return None
+            with suppress(FileNotFoundError):  # removed by who held it, just now
+                if os.path.samestat(os.fstat(held), lock.stat()):
+                    undo.pop_all()
+                    return held
 
 
 def load(path: Path, command: str, names: Collection[str]) -> SavedGame | None:
@@ -161,13 +148,12 @@ def save_new(saved: SavedGame) -> None:
         GameError: it cannot be written; then the file is as it was.
     """
     path = saved.path
-    old = path.with_name(f"{path.name}.old")
-    try:
+    with told(GameError, f"{path}: cannot be put aside", _OTHER_FILE):
+        path = real_path(path)
+        old = path.with_name(f"{path.name}.old")
         there = path.exists()
         if there:
             path.replace(old)
-    except OSError as error:
-        raise GameError(f"{path}: cannot be put aside ({error.strerror}); {_OTHER_FILE}") from error
     try:
         saved.save()
     except GameError:

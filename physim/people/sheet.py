@@ -9,10 +9,10 @@ from typing import Any
 
 from physim.arguments import shown
 from physim.errors import ConfigError
+from physim.files import told, write_whole
 from physim.names import Outcome
 from physim.rules.ruleset import Effect, End, Pays, RuleSet
 from physim.rules.score import SCORING_POSES, score_table
-from physim.wholefile import write_whole
 
 MAX_COLUMNS = 12
 _BLANK = 6  # columns where nobody is named
@@ -85,12 +85,8 @@ def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -
         )
     pdf.ln(2)
     _grid(pdf, columns, rounds)
-    try:
+    with told(ConfigError, f"--sheet {path}: cannot be written", "name a file elsewhere"):
         write_whole(path, bytes(pdf.output()))
-    except OSError as error:
-        raise ConfigError(
-            f"--sheet {path}: cannot be written ({error.strerror}); name a file elsewhere"
-        ) from error
 
 
 def point_lines() -> list[str]:

@@ -6,18 +6,15 @@ no volume. Winding that is inside out is turned round.
 
 from __future__ import annotations
 
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from physim import kept
-from physim.arguments import shown_name
+from physim import files, kept
 from physim.errors import ModelError
 from physim.values import FloatArray
-from physim.wholefile import write_whole
 
 IntArray = NDArray[np.int64]
 _FLAT = 1e-4  # least thickness and least share of the bounding box that count as solid
@@ -65,17 +62,7 @@ def read_plain(path: Path) -> bytes:
     Raises:
         ModelError: unreadable, too large, or no plain file.
     """
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):  # reading a pipe would wait for ever
-            raise ModelError(f"{path}: no plain file; {_NAME_AN_OBJ}")
-        if status.st_size > MAX_BYTES:
-            raise ModelError(f"{path}: larger than {MAX_BYTES} bytes; simplify the mesh")
-        return path.read_bytes()
-    except OSError as error:
-        raise ModelError(
-            f"{shown_name(path)}: cannot be read ({error.strerror}); {_NAME_AN_OBJ}"
-        ) from error
+    return files.read_plain(path, ModelError, _NAME_AN_OBJ, MAX_BYTES)
 
 
 def read_obj(path: Path) -> ObjMesh:
@@ -260,11 +247,11 @@ def parts_counted(path: Path) -> int | None:
     Raises:
         ModelError: the file cannot be read.
     """
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            first = file.readline(100)
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read ({error.strerror})") from error
+    with (
+        files.told(ModelError, f"{path}: cannot be read", _NAME_AN_OBJ),
+        path.open(encoding="utf-8", errors="replace") as file,
+    ):
+        first = file.readline(100)
     number = first.removeprefix(PARTS_COUNTED).strip()
     return int(number) if first.startswith(PARTS_COUNTED) and number.isdecimal() else None
 
@@ -284,10 +271,6 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         ModelError: the file cannot be written.
     """
-    try:
-        write_whole(path, text.encode())
-    except OSError as error:
-        raise ModelError(
-            f"{path}: cannot be written ({error.strerror}); make room or choose a folder that can "
-            "be written to, and run the same command again"
-        ) from error
+    remedy = "choose a folder that can be written to, and run the same command again"
+    with files.told(ModelError, f"{path}: cannot be written", remedy):
+        files.write_whole(path, text.encode())

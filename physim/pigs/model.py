@@ -12,6 +12,7 @@ import numpy as np
 
 from physim import kept
 from physim.errors import ConfigError, ModelError
+from physim.files import told
 from physim.pigs import mesh as meshes
 from physim.pigs.mass import MassProperties, filled, mass_properties
 from physim.pigs.modelfile import ModelFile, fingerprint_of, read_model_file
@@ -227,11 +228,9 @@ def _refuse_stale(settings: ModelFile, folder: Path) -> None:
 def write_fingerprint(path: Path, key: str, fingerprint: str) -> None:
     """Notes in the YAML what the files were built from; the rest of the text stays."""
     line = f'{key}: "{fingerprint}"'
-    try:
+    with told(ConfigError, f"{path}: cannot be read", "see to its permissions"):
         lines = path.read_text(encoding="utf-8").splitlines()
-        kept = [old for old in lines if not old.startswith(f"{key}:")]
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
+    kept = [old for old in lines if not old.startswith(f"{key}:")]
     meshes.write_text(path, "\n".join([*kept, line]) + "\n")
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from physim.errors import ModelError
+from physim.files import told
 from physim.pigs import mesh as meshes
 from physim.pigs.model import COLORS, MTL_NAME, LoadedModel, write_materials
 
@@ -27,10 +28,8 @@ def write_urdf(loaded: LoadedModel, folder: Path) -> Path:
     Raises:
         ModelError: the folder cannot be written to.
     """
-    try:
+    with told(ModelError, f"{folder}: cannot be made", "choose another folder"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ModelError(f"{folder}: cannot be made ({error.strerror})") from error
     visual = loaded.visual
     by_material: dict[str, list[int]] = {}
     for face, material in enumerate(visual.materials):

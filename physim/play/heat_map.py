@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from physim.errors import ConfigError
+from physim.files import replaced, told
 from physim.play.study import Study
 
 _DPI = 150
@@ -60,4 +61,6 @@ def plot_heat_map(study: Study, path: Path) -> None:
         axes.set_title(title)
         figure.colorbar(image, ax=axes)
     figure.suptitle(f"to {study.rules.target}, rules {study.rules.name}, {study.distribution.name}")
-    figure.savefig(path, dpi=_DPI)
+    what = f"--heat-map {path}: cannot be written"
+    with told(ConfigError, what, "name another file"), replaced(path) as unfinished:
+        figure.savefig(unfinished, dpi=_DPI, format=path.suffix[1:].lower())

@@ -7,6 +7,7 @@ long, a CSV file beside it.
 from __future__ import annotations
 
 import csv
+import io
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from typing import Any
 from physim import yamlfile
 from physim.arguments import hint, shown_name
 from physim.errors import ConfigError
+from physim.files import read_plain
 from physim.resources import data_folder
 from physim.statistics.counts import Counts
 from physim.statistics.pairs import NAMED_POSES, PAIR_CELLS, POSE_CELLS, TOUCHING, pair_name
@@ -161,20 +163,17 @@ def read_pair_rows(path: Path) -> tuple[PairRow, ...]:
     Raises:
         ConfigError: a missing file, other columns, or a line that is no count.
     """
+    content = read_plain(path, ConfigError, "name a CSV file of rolls")
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            columns = tuple(reader.fieldnames or ())
-            if columns not in (_CSV_COLUMNS, _OWN_COLUMNS):
-                raise ConfigError(
-                    f"{path}: the columns must be {','.join(_OWN_COLUMNS)} or "
-                    f"{','.join(_CSV_COLUMNS)}"
-                )
-            rows: list[PairRow] = []
-            for row in reader:
-                rows.append(_row(row, f"{path}: line {reader.line_num}"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
+        reader = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+        columns = tuple(reader.fieldnames or ())
+        if columns not in (_CSV_COLUMNS, _OWN_COLUMNS):
+            raise ConfigError(
+                f"{path}: the columns must be {','.join(_OWN_COLUMNS)} or {','.join(_CSV_COLUMNS)}"
+            )
+        rows: list[PairRow] = []
+        for row in reader:
+            rows.append(_row(row, f"{path}: line {reader.line_num}"))
     except (csv.Error, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: not a CSV file in UTF-8 ({error})") from error
     if not sum(row.rolls for row in rows):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from physim.errors import ConfigError
+from physim.files import replaced, told
 from physim.statistics.intervals import clopper_pearson
 from physim.statistics.joint import Joint, total
 from physim.statistics.pairs import POSE_CELLS, TOUCHING
@@ -55,7 +56,7 @@ def plot_validation(
     for axes, (title, one, two) in zip(_row(figure, len(panels)), panels, strict=True):
         _pose_panel(axes, one, two)
         axes.set_title(title)
-    figure.savefig(path, dpi=_DPI)
+    _save(figure, path)
 
 
 def plot_sensitivity(
@@ -94,7 +95,7 @@ def plot_sensitivity(
         fontsize=9,
     )
     figure.colorbar(image, ax=axes)
-    figure.savefig(path, dpi=_DPI)
+    _save(figure, path)
 
 
 def _pose_panel(axes: Axes, simulated: Joint, real: Joint) -> None:
@@ -132,6 +133,12 @@ def _figure(width_in: float, height_in: float) -> Figure:
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width_in, height_in), layout="constrained")
+
+
+def _save(figure: Figure, path: Path) -> None:
+    what = f"{path}: the picture cannot be written"
+    with told(ConfigError, what, "choose another folder"), replaced(path) as unfinished:
+        figure.savefig(unfinished, dpi=_DPI, format=path.suffix[1:])
 
 
 def _row(figure: Figure, count: int) -> list[Axes]:

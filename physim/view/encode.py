@@ -59,13 +59,13 @@ def write_mp4(path: Path, frames: Iterable[Pillow.Image], frames_per_s: float, h
     if width % 2 or height % 2:
         raise ConfigError(f"an MP4 needs an even width and height, found {width} x {height}")
     sink = encoder.write_frames(
-        str(path),
+        f"file:{path.absolute()}",  # "12:30.mp4" would be a protocol of FFmpeg's
         (width, height),
         fps=frames_per_s,
         codec="libx264",
         quality=None,
         macro_block_size=2,
-        output_params=[*_QUALITY, "-movflags", "+faststart"],
+        output_params=[*_QUALITY, "-movflags", "+faststart", "-f", "mp4"],
     )
     sink.send(None)
     try:

@@ -1,0 +1,236 @@
+"""The user's files: read and replaced with care, and a system's refusal told as what it is.
+
+A file is whole or not there, whenever the process or the machine stops.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from physim.arguments import shown_name
+from physim.errors import ConfigError, PhysimError
+
+MAX_BYTES = 100_000_000  # of a file that is read whole; none of ours comes near
+UNFINISHED = ".unfinished"
+_LONGEST_NAME = 255  # bytes, of all usual file systems
+_ROOM = "free some space"
+_PROCESSES = "raise the limit of processes (`ulimit -u`), or ask for fewer workers"
+_OPEN_FILES = "raise the limit of open files (`ulimit -n`), or ask for fewer workers"
+_REMEDIES = {
+    errno.ENOSPC: _ROOM,
+    errno.EDQUOT: _ROOM,
+    errno.EFBIG: "raise the limit of a file's size (`ulimit -f`)",
+    errno.EMFILE: _OPEN_FILES,
+    errno.ENFILE: _OPEN_FILES,
+    errno.EAGAIN: _PROCESSES,
+    errno.ENOMEM: "free some memory or raise its limit (`ulimit -v`), or ask for fewer workers",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.ELOOP: "its links lead round in a circle: remove them",
+    errno.ENOLCK: "choose a folder on a file system that can lock files",
+}
+_DEVICES = (("dev",), ("proc",))  # /dev/stdout may lead to a file that a shell has open
+_NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EACCES, errno.EPERM, errno.EBADF}
+
+
+def refusal(error: OSError, what: str, remedy: str = "") -> str:
+    """What a system refused, why, and what to do, as one message.
+
+    Args:
+        error: the refusal.
+        what: was to be done, such as "a.png: cannot be written".
+        remedy: beside that of the refusal's own kind, if it has one.
+    """
+    cause = error.strerror or " ".join(str(error).split()) or type(error).__name__
+    own = _REMEDIES.get(error.errno or 0, "")
+    if own not in remedy:
+        remedy = f"{own}; {remedy}" if remedy else own
+    if error.filename is not None and _passing(error.filename):
+        what = f"{what}: {shown_name(os.fsdecode(error.filename))}"
+        remedy = "leave the temporary files alone, or set TMPDIR to a folder that has room"
+    return f"{what} ({cause})" + (f"; {remedy}" if remedy else "")
+
+
+@contextmanager
+def told(kind: type[PhysimError], what: str, remedy: str = "") -> Iterator[None]:
+    """Meanwhile a system's refusal is raised as a `kind`, with the text of `refusal`."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(refusal(error, what, remedy)) from error
+
+
+def read_plain(
+    path: Path, kind: type[PhysimError], remedy: str, most_bytes: int = MAX_BYTES
+) -> bytes:
+    """A file's content.
+
+    Args:
+        path: of a plain file; another one, such as a pipe, would let the reader wait for ever.
+        kind: of the errors.
+        remedy: what to do where it cannot be read.
+        most_bytes: a larger file is refused before it is read.
+
+    Raises:
+        PhysimError: of that kind: no such file, no plain file, too large, or it may not be read.
+    """
+    name = str(path) if len(str(path)) <= _LONGEST_NAME else shown_name(path)
+    with told(kind, f"{name}: cannot be read", remedy):
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise kind(f"{name}: no plain file; {remedy}")
+        if status.st_size > most_bytes:
+            raise kind(f"{name}: larger than {most_bytes:,} bytes; {remedy}")
+        return path.read_bytes()
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Writes a file so that a kill or a full disk leaves the old one or the new one.
+
+    Raises:
+        OSError: a full disk, a file that is read-only, or a folder that cannot be written to.
+    """
+    with replaced(path) as unfinished, unfinished.open("wb") as file:
+        file.write(content)
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """An empty file beside the one to be, which takes its place in the end.
+
+    What a link leads to is replaced, not the link. The new file has the mode of the old one, and
+    its owner where that is allowed. Devices and pipes are written to and stay.
+
+    Raises:
+        OSError: a file that is read-only, or a folder that cannot be written to.
+    """
+    device = path.absolute().parts[1:2] in _DEVICES
+    target = path if device else real_path(path)
+    old = _writable(target)
+    if device or (old is not None and not stat.S_ISREG(old.st_mode)):
+        with scratch() as folder:
+            yield folder / "content"
+            _pour(folder / "content", target)
+        return
+    unfinished = beside(target, UNFINISHED)
+    with suppress(FileNotFoundError):
+        unfinished.unlink()
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        handle = os.open(unfinished, flags, 0o666 if old is None else 0o600)
+        try:
+            if old is not None:
+                with suppress(PermissionError):
+                    os.fchown(handle, old.st_uid, old.st_gid)
+                os.fchmod(handle, stat.S_IMODE(old.st_mode))
+        finally:
+            os.close(handle)
+        yield unfinished
+        _sync(unfinished)
+        unfinished.replace(target)
+        _sync(target.parent)
+    finally:
+        with suppress(OSError):
+            unfinished.unlink()
+
+
+def real_path(path: Path) -> Path:
+    """Where a path leads, its links followed; the file need not be there.
+
+    Raises:
+        OSError: links that lead round in a circle.
+    """
+    try:
+        return path.resolve() if path.is_symlink() else path
+    except RuntimeError:  # Python before 3.13
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from None
+
+
+def beside(path: Path, ending: str) -> Path:
+    """A hidden file beside another one, named after it as far as names may be long."""
+    name = f".{path.name}{ending}"
+    if len(os.fsencode(name)) > _LONGEST_NAME:
+        name = f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:32]}{ending}"
+    return path.with_name(name)
+
+
+def locked(handle: int) -> bool:
+    """Locks an open file for this process alone; False where another one has it.
+
+    Raises:
+        OSError: a file system without locks.
+    """
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder for passing files, which goes in the end.
+
+    Raises:
+        ConfigError: there is no place for one.
+    """
+    remedy = "set TMPDIR to a folder that can be written to"
+    with told(ConfigError, "no folder for temporary files", remedy):
+        folder = tempfile.TemporaryDirectory(prefix="physim-", ignore_cleanup_errors=True)
+    with folder as name:
+        yield Path(name)
+
+
+def _writable(target: Path) -> os.stat_result | None:
+    """The status of a file that may be replaced; None where there is none.
+
+    Raises:
+        OSError: a folder, or a file that is read-only, as for its owner and for root too.
+    """
+    try:
+        status = target.stat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+    if not status.st_mode & 0o222 or not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "it is read-only", str(target))
+    return status
+
+
+def _pour(source: Path, target: Path) -> None:
+    """Writes a file into a device or a pipe; a pipe that nobody reads is refused."""
+    handle = os.open(target, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK)
+    os.set_blocking(handle, True)
+    with os.fdopen(handle, "wb") as sink:
+        sink.write(source.read_bytes())
+
+
+def _sync(path: Path) -> None:
+    """Asks for the disk; file systems without a `fsync` for this are passed over."""
+    handle = None
+    try:
+        handle = os.open(path, os.O_RDONLY)
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in _NO_SYNC:
+            raise
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _passing(name: str | bytes | int) -> bool:
+    """Whether a file is one of our temporary ones, or of Python's for its processes."""
+    if isinstance(name, int):
+        return False
+    place, folder = Path(os.fsdecode(name)), Path(tempfile.gettempdir())
+    inside = place.relative_to(folder).parts if place.is_relative_to(folder) else ()
+    return bool(inside) and inside[0].startswith(("physim-", "pymp-"))
