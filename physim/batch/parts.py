@@ -21,6 +21,7 @@ from physim.batch.manifest import NAME, Manifest
 from physim.batch.rows import COLUMNS
 from physim.batch.table import SCHEMA
 from physim.errors import DatasetError
+from physim.files import told
 
 FOLDER = "rolls"
 _THREADS = 4
@@ -119,8 +120,10 @@ def read_part(path: Path, first: int, manifest: Manifest, columns: Sequence[str]
 
 @contextmanager
 def _opened(path: Path, first: int, manifest: Manifest) -> Iterator[parquet.ParquetFile]:
+    with told(DatasetError, f"{path}: cannot be read", "see to its permissions"):
+        content = path.open("rb")  # by name, the library reads none that is no UTF-8
     try:
-        with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+        with content, parquet.ParquetFile(content, page_checksum_verification=True) as file:
             kept = file.schema_arrow.metadata or {}
             rows = file.metadata.num_rows
             if not file.schema_arrow.equals(SCHEMA) or kept.get(_FIRST_KEY) != str(first).encode():

@@ -14,12 +14,12 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from physim.errors import ModelError, PhysimError
+from physim.files import scratch, told
 
 T = TypeVar("T")
 MEMORY_BYTES = 2 << 30  # of address space
@@ -59,12 +59,10 @@ def run_limited(
         PhysimError: what the task raised.
     """
     own_limits = _own_limits(memory, time_s)
-    with tempfile.TemporaryDirectory(prefix="physim-import-") as folder:
-        request, answer = Path(folder) / "request", Path(folder) / "answer"
-        try:
+    with scratch() as folder:
+        request, answer = folder / "request", folder / "answer"
+        with told(ModelError, doing):
             request.write_bytes(pickle.dumps((task, arguments, memory, math.ceil(time_s))))
-        except OSError as error:
-            raise _no_room(doing, folder) from error
         command = [sys.executable, "-c", _START + "main; main()", json.dumps(sys.path)]
         process = subprocess.Popen(
             [*command, str(request), str(answer)],
@@ -81,7 +79,7 @@ def run_limited(
             process.kill()
             process.wait()
         if code == _UNWRITABLE:
-            raise _no_room(doing, folder)
+            raise ModelError(f"{doing}: {folder} has no room; set TMPDIR to a folder that has some")
         if not answer.is_file():
             what = _death(code)
             if code == -signal.SIGXCPU:
@@ -163,13 +161,6 @@ def missing_library(error: ImportError) -> ModelError:
 
 def _stopped(what: str, own_limits: str) -> ModelError:
     return ModelError(f"{what}; {own_limits}") if own_limits else ChildError(what)
-
-
-def _no_room(doing: str, folder: str) -> ModelError:
-    return ModelError(
-        f"{doing}: {folder} cannot be written to; free some space there, or set TMPDIR to a folder "
-        "that has some"
-    )
 
 
 def _death(code: int) -> str:

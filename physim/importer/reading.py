@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy as np
 
 from physim.arguments import shown_name
 from physim.errors import ModelError
+from physim.files import read_plain
 from physim.importer.problems import Problem
 from physim.importer.solids import IntArray, triangulated
 from physim.values import FloatArray
@@ -213,21 +213,8 @@ class Reading:
 
 def plain_content(path: Path) -> bytes:
     """All of a file, which must be plain and of no great size."""
-    name = shown_name(path.name)
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise ModelError(f"{name}: no plain file; name the mesh file itself")
-        if status.st_size > MAX_BYTES:
-            raise ModelError(
-                f"{name}: larger than {MAX_BYTES // 10**6} MB; simplify the mesh, 100,000 faces "
-                "are plenty"
-            )
-        content = path.read_bytes()
-    except OSError as error:
-        raise ModelError(
-            f"{name}: cannot be read ({error.strerror}); name a mesh file that may be read"
-        ) from error
+    remedy = "name a mesh file that may be read, with 100,000 faces at most, which are plenty"
+    content = read_plain(path, ModelError, remedy, MAX_BYTES)
     if not content.strip(b"\0 \r\n\t"):
-        raise ModelError(f"{name}: the file is empty; {EXPORT}")
+        raise ModelError(f"{shown_name(path.name)}: the file is empty; {EXPORT}")
     return content
