@@ -29,8 +29,8 @@ class Corners:
     reach: FloatArray
 
     def within(self, tolerance: float) -> int:
-        """How many corners are needed for it."""
-        enough = np.flatnonzero(self.reach <= tolerance)
+        """How many corners are needed for it, or at least for a solid."""
+        enough = np.flatnonzero(np.isfinite(self.reach) & (self.reach <= tolerance))
         return int(enough[0]) + 1 if len(enough) else len(self.points)
 
 
@@ -78,11 +78,14 @@ def few_corners(
 ) -> tuple[list[FloatArray], float]:
     """The corners of hulls given as points, at most so many of all together.
 
+    It may be more where the fewest that keep each hull's symmetry are.
+
     Returns:
         (k, 3) corners of each, and how far the hulls leave out a point: `tolerance`, or more
             where `most` are too few.
     """
     each = [ordered_corners(points, most // 2, tolerance) for points in hulls]
+    most = max(most, sum(it.within(np.inf) for it in each))
     while sum(it.within(tolerance) for it in each) > most:
         tolerance *= 1.1
     return [it.points[: it.within(tolerance)] for it in each], tolerance
