@@ -168,7 +168,9 @@ def two_blocks(shift: tuple[float, float, float]) -> np.ndarray:
     return np.concatenate([corners - half, corners + half])
 
 
-SHIFTS = [(10, 0, 10)] + [tuple(s) for s in np.random.default_rng(1).integers(-15, 16, (30, 3))]
+SHIFTS = [(10, 0, 10)] + [
+    tuple(s) for s in np.random.default_rng(1).integers(-15, 16, (30, 3)).tolist()
+]
 
 
 @pytest.mark.parametrize("shift", SHIFTS, ids=str)
