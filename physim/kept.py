@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 FILE_NAME = "computed.json"
-METHODS = 1  # raise when anything that is kept comes to be computed otherwise, and build the models
+METHODS = 2  # raise when anything that is kept comes to be computed otherwise, and build the models
 _LARGEST = 10_000_000  # bytes; ours have 20,000
 
 _known: dict[str, Any] = {}

@@ -16,6 +16,7 @@ import numpy as np
 from physim import kept
 from physim.pigs.stable import StableRest, model_rests
 from physim.poses.classify import classify
+from physim.poses.contacts import table_gap_m
 from physim.rotations import from_axis_angle, from_matrix, up_in_body
 from physim.values import Basin, FloatArray, PigModel, Pose, PoseReading, RigidState, Triple
 
@@ -55,7 +56,7 @@ class RestTable:
     def of(cls, model: PigModel) -> RestTable:
         """The table of a model."""
         with kept.preferring(model.kept):
-            rests = model_rests(model)
+            rests = model_rests(model, table_gap_m(model))
         return cls(tuple(NamedRest(rest, classify(model, lying(rest))) for rest in rests))
 
     def basins(self) -> tuple[Basin, ...]:

@@ -68,7 +68,7 @@ def roll_text(roll: Roll) -> str:
 
 
 def _pig_text(pig: PigResult) -> str:
-    parts = ", ".join(_contact_text(contact) for contact in pig.contacts)
+    parts = ", ".join(dict.fromkeys(map(_contact_text, pig.contacts)))
     where = f"on {parts}" if parts else "in the air at that moment"  # certain, or fallen
     return f"  {pig.name:6}{pig.pose.value:15} margin {pig.margin:.2f}, {where}"
 

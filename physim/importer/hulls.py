@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations, product
 
 import numpy as np
 
 from physim.importer.solids import IntArray
 from physim.values import FloatArray
+
+_EQUAL = 1e-5  # of the size: so near are the two distances of a mirrored pair in a file
+_SIGNS = tuple(product((1.0, -1.0), repeat=3))
 
 
 @dataclass(frozen=True)
@@ -25,20 +29,25 @@ class Corners:
     reach: FloatArray
 
     def within(self, tolerance: float) -> int:
-        """How many corners are needed for it."""
-        enough = np.flatnonzero(self.reach <= tolerance)
+        """How many corners are needed for it, or at least for a solid."""
+        enough = np.flatnonzero(np.isfinite(self.reach) & (self.reach <= tolerance))
         return int(enough[0]) + 1 if len(enough) else len(self.points)
 
 
 def ordered_corners(points: FloatArray, most: int, tolerance: float) -> Corners:
-    """Corners of the hull of points (n, 3): the farthest one again and again.
+    """Corners of the hull of points (n, 3): the farthest again and again.
 
-    It ends at `most`, or when none is farther than `tolerance`.
+    Corners that are equally far come together, so that a symmetric shape keeps its symmetry and
+    the order of the points does not matter. It ends at `most` or a few more, or when none is
+    farther than `tolerance`.
     """
     from scipy.spatial import ConvexHull, QhullError
 
-    corners = points[np.sort(ConvexHull(points).vertices)]
-    chosen = list(dict.fromkeys(int(np.argmax(corners @ d)) for d in _directions()))
+    corners = points[ConvexHull(points).vertices]
+    equal = _EQUAL * float(np.ptp(corners, axis=0).max())
+    places = np.round((corners - corners.mean(axis=0)) / equal)
+    corners, places = (x[np.lexsort(places.T)] for x in (corners, places))
+    chosen = _extreme(places)
     reach = [np.inf] * (len(chosen) - 1)
     while True:
         try:
@@ -52,7 +61,16 @@ def ordered_corners(points: FloatArray, most: int, tolerance: float) -> Corners:
         reach.append(max(0.0, left_out))
         if len(chosen) >= min(most, len(corners)) or left_out <= tolerance:
             return Corners(corners[chosen], np.array(reach))
-        chosen.append(int(np.argmax(beyond)))
+        farthest = np.flatnonzero(beyond >= beyond.max() - equal)
+        reach += [reach[-1]] * (len(farthest) - 1)
+        chosen += farthest.tolist()
+
+
+def _extreme(corners: FloatArray) -> list[int]:
+    """Indices of the first corners (n, 3) along any axes, in any order and direction of these."""
+    axes = [(order, signs) for order in permutations(range(3)) for signs in _SIGNS]
+    first = [np.lexsort((corners[:, order] * signs).T[::-1])[-1] for order, signs in axes]
+    return list(dict.fromkeys(int(k) for k in first))
 
 
 def few_corners(
@@ -60,21 +78,17 @@ def few_corners(
 ) -> tuple[list[FloatArray], float]:
     """The corners of hulls given as points, at most so many of all together.
 
+    It may be more where the fewest that keep each hull's symmetry are.
+
     Returns:
         (k, 3) corners of each, and how far the hulls leave out a point: `tolerance`, or more
             where `most` are too few.
     """
     each = [ordered_corners(points, most // 2, tolerance) for points in hulls]
+    most = max(most, sum(it.within(np.inf) for it in each))
     while sum(it.within(tolerance) for it in each) > most:
         tolerance *= 1.1
     return [it.points[: it.within(tolerance)] for it in each], tolerance
-
-
-def _directions() -> FloatArray:
-    """The axes' and the diagonals' directions."""
-    axes = np.concatenate([np.eye(3), -np.eye(3)])
-    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-    return np.concatenate([axes, signs])
 
 
 def volume(points: FloatArray) -> float:

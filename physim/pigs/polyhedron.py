@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from scipy.spatial import ConvexHull
 
 IntArray = NDArray[np.int64]
-COPLANAR_RAD = 2e-4  # rounding of coordinates in a mesh file stays well below
+COPLANAR = 1e-12  # of the size: what rounding leaves of a plane, far less than any noise in a file
 
 
 @dataclass(frozen=True)
@@ -24,16 +24,21 @@ class Polyhedron:
 
     Attributes:
         points: (n, 3) all points, relative to the centre of mass.
+        extreme: those of the points that are corners of the hull, indices.
+        size: longest extent along an axis.
         normals: (f, 3) outward unit normals of the facets.
         offsets: (f,) distance of each facet's plane from the centre of mass, positive.
-        loops: corners of each facet, indices into `points`, counter-clockwise seen from outside.
-        edges: (e, 4) corner u, corner v, facet a, facet b; facet a has u -> v in its loop.
+        corners: those of each facet, indices into `points`, sorted.
+        edges: (e, 4) corner u, corner v, facet a, facet b; u -> v runs counter-clockwise around
+            facet a, seen from outside.
     """
 
     points: FloatArray
+    extreme: IntArray
+    size: float
     normals: FloatArray
     offsets: FloatArray
-    loops: tuple[IntArray, ...]
+    corners: tuple[IntArray, ...]
     edges: IntArray
 
 
@@ -58,58 +63,59 @@ def polyhedron(points: FloatArray, center_of_mass: FloatArray) -> Polyhedron:
             "the centre of mass lies outside the hull of the collision parts; "
             "check `center_of_mass_offset_mm` and that mesh and parts use the same units"
         )
-    group = _merge(hull)
-    return _assemble(relative, hull, group)
+    return _assemble(relative, size, hull)
 
 
-def _merge(hull: ConvexHull) -> IntArray:
-    """(triangles,) facet index of each triangle."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
+def _merge(points: FloatArray, size: float, hull: ConvexHull, areas: FloatArray) -> IntArray:
+    """(triangles,) facet index of each triangle: the largest takes what lies in its plane first.
 
-    count = len(hull.simplices)
-    first = np.repeat(np.arange(count), 3)
-    second = np.asarray(hull.neighbors).ravel()
-    apart = hull.equations[first, :3] - hull.equations[second, :3]
-    flat = np.einsum("ij,ij->i", apart, apart) < COPLANAR_RAD**2
-    links = coo_array((np.ones(int(flat.sum())), (first[flat], second[flat])), (count, count))
-    return np.asarray(connected_components(links, directed=False)[1], dtype=np.int64)
+    So a sliver on an edge, whose own plane means nothing, goes to one side and joins no two.
+    """
+    neighbours = np.asarray(hull.neighbors, dtype=np.int64)
+    group = np.full(len(areas), -1)
+    facets = 0
+    for largest in np.argsort(-areas, kind="stable").tolist():
+        if group[largest] >= 0:
+            continue
+        *normal, offset = hull.equations[largest]
+        group[largest] = facets
+        fresh = np.array([largest])
+        while len(fresh):
+            beside = np.unique(neighbours[fresh])
+            beside = beside[group[beside] < 0]
+            above = points[hull.simplices[beside]] @ normal + offset
+            fresh = beside[np.abs(above).max(axis=1, initial=0.0) < COPLANAR * size]
+            group[fresh] = facets
+        facets += 1
+    return group
 
 
-def _assemble(points: FloatArray, hull: ConvexHull, group: IntArray) -> Polyhedron:
-    """Facet planes, loops and edges from merged triangles."""
+def _assemble(points: FloatArray, size: float, hull: ConvexHull) -> Polyhedron:
+    """Facets with their corners, and the edges between them, from merged triangles."""
     triangles = hull.simplices.astype(np.int64)
     a, b, c = (points[triangles[:, i]] for i in range(3))
-    areas = np.cross(b - a, c - a)
-    flip = np.einsum("ij,ij->i", areas, hull.equations[:, :3]) < 0
-    triangles[flip] = triangles[flip][:, ::-1]
-    areas[flip] *= -1
-    facets = int(group.max()) + 1
-    normals = np.zeros((facets, 3))
-    np.add.at(normals, group, areas)
+    cross = np.cross(b - a, c - a)
+    areas = np.sqrt(np.einsum("ij,ij->i", cross, cross))
+    group = _merge(points, size, hull, areas)
+    normals = np.zeros((int(group.max()) + 1, 3))
+    np.add.at(normals, group, areas[:, None] * hull.equations[:, :3])
     normals /= np.sqrt(np.einsum("ij,ij->i", normals, normals))[:, None]
 
-    owner: dict[tuple[int, int], int] = {}
-    for triangle, facet in zip(triangles, group, strict=True):
-        for i in range(3):
-            owner[int(triangle[i]), int(triangle[(i + 1) % 3])] = int(facet)
-    edges = [
-        (u, v, facet, owner[v, u])
-        for (u, v), facet in owner.items()
-        if u < v and owner[v, u] != facet
-    ]
-    after: list[dict[int, int]] = [{} for _ in range(facets)]
-    for u, v, left, right in edges:
-        after[left][u] = v
-        after[right][v] = u
-    loops = []
-    for chain in after:
-        start = min(chain)
-        loop = [start]
-        while chain[loop[-1]] != start:
-            loop.append(chain[loop[-1]])
-        loops.append(np.array(loop, dtype=np.int64))
+    pairs = np.unique(np.stack([np.repeat(group, 3), triangles.ravel()], axis=1), axis=0)
+    starts = np.searchsorted(pairs[:, 0], np.arange(1, len(normals)))
+    corners = np.split(pairs[:, 1], starts)
     offsets = np.array(
-        [float((points[loop] @ n).max()) for loop, n in zip(loops, normals, strict=True)]
+        [float((points[own] @ n).max()) for own, n in zip(corners, normals, strict=True)]
     )
-    return Polyhedron(points, normals, offsets, tuple(loops), np.array(edges, dtype=np.int64))
+    first = np.repeat(np.arange(len(triangles)), 3)
+    second = np.asarray(hull.neighbors, dtype=np.int64).ravel()
+    ends = triangles[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2)  # opposite to each corner
+    kept = (first < second) & (group[first] != group[second])
+    ends, left, right = ends[kept], group[first[kept]], group[second[kept]]
+    along = points[ends[:, 1]] - points[ends[:, 0]]
+    turn = np.cross(normals[left], normals[right])
+    backward = np.einsum("ij,ij->i", along, turn) < 0
+    ends[backward] = ends[backward][:, ::-1]
+    edges = np.column_stack([ends, left, right])
+    extreme = np.unique(edges[:, :2])
+    return Polyhedron(points, extreme, size, normals, offsets, tuple(corners), edges)

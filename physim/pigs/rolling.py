@@ -11,28 +11,44 @@
 
 From an edge or a facet on the way is the same for all, so a few thousand
 directions have to be followed only to their first edge.
+
+A symmetric body may roll right onto a ridge of H, with nothing to choose one side
+by. It then goes to each side half of the time, as a body with noise does. Facets
+that rounding makes lead to each other in a circle are one end.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from physim.errors import ModelError
 from physim.pigs.polyhedron import IntArray, Polyhedron
 from physim.values import FloatArray
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+TIE = 1e-9  # rad, or of the size: what is nearer than this to a tie is one
+_END = 1e-7  # of the size: a foot this near to an edge's end lies on the edge. More than COPLANAR.
 _MOST_CROSSINGS = 1000  # each one lowers H; a hull has far fewer edges to cross
 
 
 class Rolling:
-    """The ways of one polyhedron. `stable` holds the indices of the facets that hold."""
+    """The ways of one polyhedron.
+
+    Attributes:
+        ends: the facets of each end: one that holds, or several that lead to each other.
+        leads: (facets, ends) share of what comes to a facet that ends there.
+    """
 
     def __init__(self, hull: Polyhedron) -> None:
         self._hull = hull
         u, v = hull.points[hull.edges[:, 0]], hull.points[hull.edges[:, 1]]
         along = v - u
         where = -_dot(u, along) / _dot(along, along)
-        self._rolls = (where > 0) & (where < 1)
+        slack = _END * hull.size / np.sqrt(_dot(along, along))
+        self._rolls = (where > -slack) & (where < 1 + slack)
         self._foot = u + where[:, None] * along
         a, b = hull.normals[hull.edges[:, 2]], hull.normals[hull.edges[:, 3]]
         self._turn = _cross(a, b)  # along the edge; orders directions on the arc from a to b
@@ -42,23 +58,21 @@ class Rolling:
             & (_dot(_cross(self._foot, b), self._turn) > 0)
         )
         self._neighbours, self._edge_of = self._corner_table()
-        self.stable, self._next = self._facet_table()
+        self.ends, self.leads = ends_of(self._facet_table())
 
-    def saddles(self) -> list[tuple[int, int, float]]:
-        """(rest facet, rest facet, height) of every pass; both may be the same rest."""
-        heights = np.sqrt(_dot(self._foot, self._foot))
-        return [
-            (int(self._next[e[2]]), int(self._next[e[3]]), float(h))
-            for e, h in zip(
-                self._hull.edges[self._is_saddle], heights[self._is_saddle], strict=True
-            )
-        ]
+    def saddles(self) -> tuple[IntArray, FloatArray]:
+        """(k, 2) facets on both sides of every pass, and (k,) its height."""
+        feet = self._foot[self._is_saddle]
+        return self._hull.edges[self._is_saddle, 2:], np.sqrt(_dot(feet, feet))
 
-    def ends_from(self, directions: FloatArray) -> IntArray:
-        """(n,) the stable facet that each initial down direction (n, 3) rolls to."""
-        corners = np.unique(self._hull.edges[:, :2])
+    def shares(self, directions: FloatArray) -> FloatArray:
+        """(ends,) share of the initial down directions (n, 3) that roll to each end."""
+        corners = self._hull.extreme
         lowest = corners[np.argmax(directions @ self._hull.points[corners].T, axis=1)]
-        return np.asarray(self._next[self._first_facets(directions, lowest)])
+        a, b, to_b = self._first_facets(directions, lowest)
+        count = len(self._hull.normals)
+        first = np.bincount(a, 1.0 - to_b, count) + np.bincount(b, to_b, count)
+        return np.asarray(first @ self.leads / len(directions))
 
     def _corner_table(self) -> tuple[IntArray, IntArray]:
         """(n, k) neighbours of each corner and the edges to them, padded with -1."""
@@ -75,10 +89,10 @@ class Rolling:
         edge_of[ends[order], slot] = ids[order]
         return neighbours, edge_of
 
-    def _facet_table(self) -> tuple[tuple[int, ...], IntArray]:
-        """Which facets hold, and for every facet the one that it ends on."""
+    def _facet_table(self) -> csr_array:
+        """(facets, facets) which facet follows each, as shares; one that holds follows itself."""
         hull = self._hull
-        e = hull.edges
+        e, count = hull.edges, len(hull.normals)
         # Every edge is a side of two facets; sides are sorted so that a facet's are neighbours.
         facet = np.concatenate([e[:, 2], e[:, 3]])
         order = np.argsort(facet, kind="stable")
@@ -89,46 +103,64 @@ class Rolling:
         starts = np.flatnonzero(np.diff(facet, prepend=-1))
         foot = (hull.offsets[:, None] * hull.normals)[facet]
         corner, ahead = hull.points[u] - foot, hull.points[v] - hull.points[u]
-        outside = _dot(_cross(hull.normals[facet], ahead), corner) >= 0
-        holds = ~np.logical_or.reduceat(outside, starts)
-        t = np.clip(-_dot(corner, ahead) / _dot(ahead, ahead), 0, 1)
-        nearest = corner + t[:, None] * ahead
-        distance = _dot(nearest, nearest)
+        length = np.sqrt(_dot(ahead, ahead))
+        t = -_dot(corner, ahead) / length**2
+        nearest = corner + np.clip(t, 0, 1)[:, None] * ahead
+        distance = np.sqrt(_dot(nearest, nearest))
         least = np.minimum.reduceat(distance, starts)[facet]
-        is_exit = (distance <= least) & ~holds[facet]
-        exits = np.flatnonzero(is_exit)[np.unique(facet[is_exit], return_index=True)[1]]
-        over_edge = exits[(t[exits] > 0) & (t[exits] < 1)]
-        over_corner = exits[(t[exits] <= 0) | (t[exits] >= 1)]
-        following = np.arange(len(hull.loops))
-        following[facet[over_edge]] = beyond[over_edge]
-        if len(over_corner):
-            pivots = np.where(t[over_corner] <= 0, u[over_corner], v[over_corner])
-            leaving = facet[over_corner]
-            following[leaving] = self._first_facets(hull.normals[leaving], pivots)
-        stable = tuple(int(f) for f in np.flatnonzero(holds))
-        for _ in range(len(following).bit_length()):
-            following = following[following]
-        if not stable or not np.isin(following, stable).all():
-            raise ModelError("the hull has a facet that balances on its edge; move a vertex")
-        return stable, following
+        is_nearest = distance <= least + TIE * hull.size
+        # The nearest side alone says whether the foot is inside: far ones may be too short to.
+        inside = -_dot(_cross(hull.normals[facet], ahead), corner) / length
+        holds = np.minimum.reduceat(np.where(is_nearest, inside, np.inf), starts) > TIE * hull.size
+        leaves = is_nearest & ~holds[facet] & (inside <= TIE * hull.size)
+        slack = _END * hull.size / length
+        # A foot that lies on a side or a corner, but for rounding, is over the edge of both.
+        over_edge = leaves & ((t > -slack) & (t < 1 + slack) | (least <= _END * hull.size))
+        ways = np.bincount(facet[over_edge], minlength=count)
+        by_corner = np.flatnonzero(leaves & (ways[facet] == 0))
+        by_corner = by_corner[np.unique(facet[by_corner], return_index=True)[1]]
+        pivots = np.where(t[by_corner] <= 0, u[by_corner], v[by_corner])
+        a, b, to_b = self._first_facets(hull.normals[facet[by_corner]], pivots)
 
-    def _first_facets(self, directions: FloatArray, corners: IntArray) -> IntArray:
-        """(n,) the facet at the lower end of the first edge that each direction slides along."""
+        stays = np.flatnonzero(holds)
+        return matrix(
+            np.concatenate([stays, facet[over_edge], facet[by_corner], facet[by_corner]]),
+            np.concatenate([stays, beyond[over_edge], a, b]),
+            np.concatenate([np.ones(len(stays)), 1.0 / ways[facet[over_edge]], 1.0 - to_b, to_b]),
+            (count, count),
+        )
+
+    def _first_facets(
+        self, directions: FloatArray, corners: IntArray
+    ) -> tuple[IntArray, IntArray, FloatArray]:
+        """What each direction comes to that starts on a corner.
+
+        Returns:
+            The facets on both sides of the first edge that it slides along, (n,) each, and the
+                share of it that goes to the second: 0, 1, or a half on a ridge.
+        """
+        hull = self._hull
         d, v = directions.copy(), corners.copy()
-        found = np.full(len(d), -1)
+        found, to_b = np.zeros(len(d), dtype=np.int64), np.zeros(len(d))
         active = np.arange(len(d))
-        for _ in range(_MOST_CROSSINGS):
-            d_here, v_here = d[active], v[active]
-            d_new, edge, other = self._leave(d_here, v_here)
-            slides = self._rolls[edge]
-            e = edge[slides]
-            past = _dot(_cross(self._foot[e], d_new[slides]), self._turn[e]) > 0
-            found[active[slides]] = np.where(past, self._hull.edges[e, 3], self._hull.edges[e, 2])
-            d[active], v[active] = d_new, other
-            active = active[~slides]
-            if not len(active):
-                return found
-        raise ModelError("the hull has nearly coincident corners; merge them")
+        crossings = 0
+        while len(active):
+            turned, edge, other = self._leave(d[active], v[active])
+            a, b = hull.normals[hull.edges[edge, 2]], hull.normals[hull.edges[edge, 3]]
+            on_a, on_b = _dot(turned - a, turned - a), _dot(turned - b, turned - b)
+            # One that comes right onto a facet goes on as that facet does.
+            lands = np.minimum(on_a, on_b) < TIE**2
+            turn, foot = self._turn[edge], self._foot[edge]
+            past = _dot(_cross(foot, turned), turn)
+            tie = TIE * np.sqrt(_dot(foot, foot) * _dot(turn, turn))
+            share = np.where(past > tie, 1.0, np.where(past < -tie, 0.0, 0.5))
+            share = np.where(lands, on_b < on_a, share)
+            crossings += 1
+            ends = lands | self._rolls[edge] | (crossings > _MOST_CROSSINGS)
+            found[active[ends]], to_b[active[ends]] = edge[ends], share[ends]
+            d[active], v[active] = turned, other
+            active = active[~ends]
+        return hull.edges[found, 2], hull.edges[found, 3], to_b
 
     def _leave(self, d: FloatArray, v: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
         """Turns d away from corner v up to the first arc: new d, the edge, its other corner."""
@@ -145,6 +177,50 @@ class Rolling:
         t = angle[rows, k][:, None]
         turned = np.cos(t) * d + np.sin(t) * away
         return turned, self._edge_of[v][rows, k], neighbours[rows, k]
+
+
+def ends_of(following: csr_array) -> tuple[list[IntArray], csr_array]:
+    """Where one comes to that goes on and on.
+
+    Args:
+        following: (n, n) share of what is in a row that goes to each column; rows sum to 1.
+
+    Returns:
+        The members of each set that is not left again, and the shares (n, sets) of what is in a
+            row that ends in each.
+    """
+    from scipy.sparse.csgraph import connected_components
+
+    count = following.shape[0]
+    rows, columns = following.nonzero()
+    sets, set_of = connected_components(following, directed=True, connection="strong")
+    left = np.zeros(sets, dtype=bool)
+    left[set_of[rows[set_of[rows] != set_of[columns]]]] = True
+    last = np.flatnonzero(~left)
+    number = np.full(sets, -1)
+    number[last] = np.arange(len(last))
+    end_of = number[set_of]  # -1 on the way
+    on_way = np.flatnonzero(end_of < 0)
+    at_end = np.flatnonzero(end_of >= 0)
+    ended = matrix(at_end, end_of[at_end], np.ones(len(at_end)), (count, len(last)))
+    leads, steps = following @ ended, following
+    while len(on_way) and leads[on_way].sum() < len(on_way) * (1.0 - 1e-12):
+        steps = steps @ steps
+        leads = steps @ ended
+    order = np.argsort(end_of, kind="stable")[len(on_way) :]
+    members = np.split(order, np.flatnonzero(np.diff(end_of[order])) + 1)
+    return members, leads
+
+
+def matrix(
+    rows: IntArray, columns: IntArray, shares: FloatArray, shape: tuple[int, int]
+) -> csr_array:
+    """A sparse matrix without stored zeros."""
+    from scipy.sparse import coo_array, csr_array
+
+    made = csr_array(coo_array((shares, (rows, columns)), shape))
+    made.eliminate_zeros()
+    return made
 
 
 def _dot(a: FloatArray, b: FloatArray) -> FloatArray:

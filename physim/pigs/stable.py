@@ -3,8 +3,13 @@
 With d the down direction seen from the body and v the hull's corners seen from
 the centre of mass, the centre of mass stands H(d) = max v.d above the table. A
 body without speed turns so that H falls as steeply as it can (see `rolling`). A
-facet of the hull is a rest if the foot of the perpendicular from the centre of
-mass lies inside it.
+facet of the hull holds if the foot of the perpendicular from the centre of mass
+lies inside it.
+
+A face with noise has several small facets that hold. They are one rest if they lie
+within the contact tolerance of one plane: nothing that is seen tells them apart.
+On a round flank, too, each facet is within the tolerance of the next, but no plane
+is near all of them: there each facet that holds is a rest, with its own direction.
 
 References:
     Goldberg et al., "Part pose statistics", IJRR 1999.
@@ -17,16 +22,20 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
 
 from physim import kept
+from physim.errors import ModelError
+from physim.pigs.lying import ON_PLANE, Lying, flat_groups, followed, lowest_passes, pairs_of
 from physim.pigs.polyhedron import polyhedron
-from physim.pigs.rolling import Rolling
+from physim.pigs.rolling import Rolling, ends_of, matrix
 from physim.values import FloatArray, PigModel
 
 DIRECTIONS = 40_000  # this many give probabilities to better than 0.001
+TOLERANCE = 0.003  # of the size, where no contact tolerance is given: 0.15 mm of 50 mm
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,7 @@ def stable_rests(
     labels: Sequence[str],
     center_of_mass_m: FloatArray,
     directions: int = DIRECTIONS,
+    tolerance_m: float | None = None,
 ) -> tuple[StableRest, ...]:
     """All rests of the hull of `vertices_m`, most probable first; deterministic.
 
@@ -86,12 +96,14 @@ def stable_rests(
         vertices_m: (n, 3) points, any frame [m].
         labels: body part of each point.
         center_of_mass_m: (3,) same frame [m]; must lie inside the hull.
-        directions: how many initial orientations are followed.
+        directions: about how many initial orientations are followed.
+        tolerance_m: what is nearer to the table than this touches it [m]; None for `TOLERANCE`
+            of the size.
 
     Raises:
         ModelError: flat or not finite points, or a centre of mass outside the hull.
     """
-    return rests_and_passes(vertices_m, labels, center_of_mass_m, directions)[0]
+    return rests_and_passes(vertices_m, labels, center_of_mass_m, directions, tolerance_m)[0]
 
 
 def rests_and_passes(
@@ -99,52 +111,78 @@ def rests_and_passes(
     labels: Sequence[str],
     center_of_mass_m: FloatArray,
     directions: int = DIRECTIONS,
+    tolerance_m: float | None = None,
 ) -> tuple[tuple[StableRest, ...], tuple[Pass, ...]]:
     """As `stable_rests`, with the passes between the rests, lowest first."""
     hull = polyhedron(vertices_m, center_of_mass_m)
+    tolerance = TOLERANCE * hull.size if tolerance_m is None else tolerance_m
     rolling = Rolling(hull)
-    ends = rolling.ends_from(spiral(directions))
-    facets, counts = np.unique(ends, return_counts=True)
-    share = dict(zip(facets.tolist(), (counts / len(ends)).tolist(), strict=True))
-    stable = sorted(
-        rolling.stable, key=lambda f: (-share.get(f, 0.0), hull.offsets[f], tuple(hull.normals[f]))
+    shares = rolling.shares(even_directions(directions))
+    ways = [Lying.on(hull, facets) for facets in rolling.ends]
+    leads = rolling.leads
+    lowest = lowest_passes(*rolling.saddles(), leads)
+
+    groups = flat_groups(hull, ways, shares, tolerance)
+    sizes = [len(group) for group in groups]
+    rows = np.concatenate(groups)
+    columns = np.repeat(np.arange(len(groups)), sizes)
+    into = matrix(rows, columns, np.ones(len(rows)), (len(ways), len(groups)))
+    ways = [Lying.of(hull, [ways[k] for k in group], shares[group]) for group in groups]
+    shares, lowest = shares @ into, lowest_passes(*pairs_of(lowest), into)
+
+    groups, into = ends_of(followed(hull, ways, lowest, tolerance))
+    ways = [Lying.of(hull, [ways[k] for k in group], shares[group]) for group in groups]
+    shares, lowest = shares @ into, lowest_passes(*pairs_of(lowest), into)
+
+    def first(k: int) -> tuple[float, ...]:
+        """What rounding makes unequal is equal here."""
+        down = np.round(ways[k].down, 9) + 0.0
+        return (-round(shares[k], 9), round(ways[k].height / hull.size, 9), *down.tolist())
+
+    order = sorted(range(len(ways)), key=first)
+    index = {way: i for i, way in enumerate(order)}
+    passes = tuple(
+        Pass((min(index[a], index[b]), max(index[a], index[b])), height)
+        for (a, b), height in sorted(lowest.items(), key=lambda item: item[1])
     )
-    index = {facet: i for i, facet in enumerate(stable)}
-    lowest: dict[tuple[int, int], float] = {}
-    for a, b, height in rolling.saddles():
-        i, j = sorted((index[a], index[b]))
-        if i != j:
-            lowest[i, j] = min(height, lowest.get((i, j), math.inf))
-    passes = tuple(Pass(pair, h) for pair, h in sorted(lowest.items(), key=lambda item: item[1]))
-    rests = tuple(
-        StableRest(
-            index=i,
-            down=hull.normals[f],
-            height_m=float(hull.offsets[f]),
-            barrier_m=min((p.height_m for p in passes if i in p.rests), default=math.inf),
-            probability=share.get(f, 0.0),
-            supports=tuple(labels[k] for k in hull.loops[f]),
-            support_points_m=hull.points[hull.loops[f]],
+    barriers = [math.inf] * len(ways)
+    for a_pass in reversed(passes):
+        for i in a_pass.rests:
+            barriers[i] = a_pass.height_m
+    rests = []
+    for i, way in enumerate(ways[k] for k in order):
+        supports = way.supports(hull, ON_PLANE * tolerance)
+        rests.append(
+            StableRest(
+                index=i,
+                down=way.down,
+                height_m=way.height,
+                barrier_m=barriers[i],
+                probability=float(shares[order[i]]),
+                supports=tuple(labels[k] for k in supports),
+                support_points_m=hull.points[supports],
+            )
         )
-        for i, f in enumerate(stable)
-    )
-    return rests, passes
+    return tuple(rests), passes
 
 
-def model_rests(model: PigModel) -> tuple[StableRest, ...]:
-    """The rests of a pig, in its own frame."""
+def model_rests(model: PigModel, tolerance_m: float | None = None) -> tuple[StableRest, ...]:
+    """The rests of a pig, in its own frame; `tolerance_m` as in `stable_rests`."""
     labels = [part.label for part in model.parts for _ in part.vertices_m]
     vertices = model.vertices_m
 
     def compute() -> list[dict[str, Any]]:
-        rests = stable_rests(vertices, labels, np.zeros(3))
+        try:
+            rests = stable_rests(vertices, labels, np.zeros(3), tolerance_m=tolerance_m)
+        except ModelError as error:
+            raise ModelError(f"{model.name}: {error}") from error
         return [
             asdict(rest)
             | {"down": rest.down.tolist(), "support_points_m": rest.support_points_m.tolist()}
             for rest in rests
         ]
 
-    inputs = json.dumps(labels).encode() + np.ascontiguousarray(vertices).tobytes()
+    inputs = json.dumps([labels, tolerance_m]).encode() + np.ascontiguousarray(vertices).tobytes()
     return tuple(
         StableRest(
             **rest
@@ -158,14 +196,25 @@ def model_rests(model: PigModel) -> tuple[StableRest, ...]:
     )
 
 
-def spiral(count: int) -> FloatArray:
-    """(count, 3) unit vectors spread evenly over the sphere.
+def even_directions(count: int) -> FloatArray:
+    """(n, 3) unit vectors spread evenly over the sphere, about `count`.
+
+    They are the same seen along either way of any axis, and after any exchange of axes, so that
+    a shape with such a symmetry has exactly symmetric probabilities.
 
     References:
         Swinbank and Purser, "Fibonacci grids", QJRMS 2006.
     """
-    i = np.arange(count) + 0.5
-    z = 1 - 2 * i / count
+    i = np.arange(max(count, 100)) + 0.5
+    z = 1 - 2 * i / len(i)
     longitude = 2 * math.pi * i / ((1 + math.sqrt(5)) / 2)
     radius = np.sqrt(1 - z * z)
-    return np.stack([radius * np.cos(longitude), radius * np.sin(longitude), z], axis=1)
+    spiral = np.stack([radius * np.cos(longitude), radius * np.sin(longitude), z], axis=1)
+    part = spiral[(spiral[:, 0] > spiral[:, 1]) & (spiral[:, 1] > spiral[:, 2]) & (z > 0)]
+    return np.concatenate(
+        [
+            part[:, order] * signs
+            for order in permutations(range(3))
+            for signs in product((1.0, -1.0), repeat=3)
+        ]
+    )

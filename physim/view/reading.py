@@ -154,7 +154,7 @@ def _tell(
     margin_mm = 1e3 * inside_margin(state.position_m[:2], support_polygon(model, state))
     up = rotate(state.quat_xyzw, np.eye(3))[:, 2]
     lines = [
-        "touches: " + (", ".join(touching) or "nothing"),
+        "touches: " + (", ".join(dict.fromkeys(touching)) or "nothing"),
         "next parts, mm above the table: " + ", ".join(spare),
         f"centre of mass {margin_mm:.2f} mm inside the support polygon",
         f"world's up seen from the pig: {up[0]:+.2f} forward, {up[1]:+.2f} left, {up[2]:+.2f} up",

@@ -6,12 +6,17 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from physim.cli.main import main
+from physim.cli.roll import roll_text
+from physim.roll import Setup, Simulator
 from physim.statistics.counts import Counts
+from physim.values import TABLE, Contact
 
 MAIN = "from physim.cli.main import main; main()"
 ROLL_KEYS = [
@@ -202,3 +207,16 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     assert err.splitlines()[-1] == (
         f"physim: interrupted; what was finished is kept in {folder}: run the same command to go on"
     )
+
+
+def test_a_label_of_several_parts_is_told_once() -> None:
+    """An added model has several parts of one name; each has its own contact in the JSON."""
+    place = np.zeros(3)
+    parts = ("trunk", "trunk", "head", "head", "left_ear")
+    contacts = tuple(Contact(part, TABLE, "", 0.0, place) for part in parts)
+    both = tuple(Contact("trunk", "pink", "snout", 0.0, place) for _ in range(2))
+    with Simulator(Setup.named()) as simulator:
+        roll = simulator.roll(1, 0)
+    pigs = (replace(roll.pigs[0], contacts=contacts + both), roll.pigs[1])
+    line = roll_text(replace(roll, pigs=pigs)).splitlines()[1]
+    assert line.endswith("on trunk, head, left_ear, trunk at pink's snout")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import trimesh
+from scipy.spatial import ConvexHull
 
-from physim.importer.hulls import distances
+from physim.importer.hulls import distances, few_corners, ordered_corners, volume
+from tests.importer.made import low_poly_pig, mesh_of
 
 CYLINDER = trimesh.creation.cylinder(10.0, 20.0, sections=64)
 
@@ -42,3 +44,47 @@ def test_a_part_that_is_too_small_leaves_the_mesh_out() -> None:
     out, bulge = apart(box, np.asarray(box.vertices) * [0.9, 1.0, 1.0])
     assert out == pytest.approx(2.0, abs=1e-9)
     assert bulge == pytest.approx(0.0, abs=1e-9)
+
+
+MIRROR = np.array([1.0, -1.0, 1.0])
+
+
+def half_and_mirrored(seed: int) -> np.ndarray:
+    """The corners of half a pig and their mirror images, in any order, as 32-bit files hold them
+    anywhere but in the middle."""
+    half = mesh_of(low_poly_pig().trim_by_plane((0.0, 1.0, 0.0), 0.0))[0]
+    points = np.random.default_rng(seed).permutation(np.concatenate([half, half * MIRROR]))
+    there = np.array([13.3, 4.1, 101.7])
+    return (points + there).astype(np.float32).astype(np.float64) - there
+
+
+def as_set(points: np.ndarray) -> set[tuple[float, ...]]:
+    return set(map(tuple, (np.round(points, 3) + 0.0).tolist()))
+
+
+@pytest.mark.parametrize("most", [60, 80, 100])
+def test_few_corners_of_a_symmetric_shape_are_symmetric_in_any_order(most: int) -> None:
+    (one,), _ = few_corners([half_and_mirrored(1)], most, 0.05)
+    (two,), _ = few_corners([half_and_mirrored(2)], most, 0.05)
+    assert 25 <= len(one) <= most
+    assert as_set(one) == as_set(two)
+    assert as_set(one * MIRROR) == as_set(one)
+
+
+def test_at_least_a_solid_is_left_of_each_hull() -> None:
+    hulls = [half_and_mirrored(1), np.asarray(CYLINDER.vertices)]
+    found, tolerance = few_corners(hulls, 5, 0.05)
+    assert all(
+        volume(points) > 0.3 * volume(hull) for points, hull in zip(found, hulls, strict=True)
+    )
+    assert np.isfinite(tolerance)
+
+
+def test_corners_leave_out_no_more_than_they_say() -> None:
+    points = half_and_mirrored(3)
+    chosen = ordered_corners(points, 60, 0.01)
+    for count in (20, 40, len(chosen.points)):
+        planes = ConvexHull(chosen.points[:count]).equations
+        left_out = (points @ planes[:, :3].T + planes[:, 3]).max()
+        assert left_out <= chosen.reach[count - 1] + 1e-9
+    assert (np.diff(chosen.reach[np.isfinite(chosen.reach)]) <= 1e-9).mean() > 0.8

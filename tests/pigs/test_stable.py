@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import trimesh
 
 from physim import pigs
 from physim.errors import ModelError
-from tests.pigs.shapes import box
+from physim.pigs.stable import even_directions
+from tests.pigs.shapes import box, write_model
 
 ORIGIN = np.zeros(3)
 
@@ -133,6 +136,196 @@ def test_the_barrier_is_the_lowest_way_out_on_a_grid(standard_rests, standard) -
                     heapq.heappush(queue, (up, n))
         # The grid's steps of 1 degree cannot follow a narrow valley exactly.
         assert 0.995 * rest.barrier_m < level < 1.03 * rest.barrier_m
+
+
+TOLERANCE_MM = 0.15
+BOX = trimesh.creation.box((30.0, 20.0, 16.0))
+BOX_SHARES = [0.2422, 0.2422, 0.174, 0.174, 0.0841, 0.0841]
+
+
+def divided(mesh: trimesh.Trimesh, times: int) -> np.ndarray:
+    """The vertices of a mesh whose faces are divided by four again and again."""
+    for _ in range(times):
+        mesh = mesh.subdivide()
+    return np.asarray(mesh.vertices)
+
+
+def noisy(points: np.ndarray, noise_mm: float, seed: int) -> np.ndarray:
+    return points + np.random.default_rng(seed).normal(0.0, noise_mm, points.shape)
+
+
+def shares_of(points: np.ndarray, directions: int = 40_000) -> list[float]:
+    labels = [""] * len(points)
+    rests = pigs.stable_rests(points, labels, ORIGIN, directions, TOLERANCE_MM)
+    assert sum(rest.probability for rest in rests) == pytest.approx(1.0, abs=1e-9)
+    return [rest.probability for rest in rests]
+
+
+def two_blocks(shift: tuple[float, float, float]) -> np.ndarray:
+    """A block of 20 x 10 x 10 and the same moved, about the middle of both."""
+    half = 0.5 * np.array(shift)
+    corners = box((20.0, 10.0, 10.0))[0]
+    return np.concatenate([corners - half, corners + half])
+
+
+SHIFTS = [(10, 0, 10)] + [
+    tuple(s) for s in np.random.default_rng(1).integers(-15, 16, (30, 3)).tolist()
+]
+
+
+@pytest.mark.parametrize("shift", SHIFTS, ids=str)
+def test_two_equal_blocks_have_equal_pairs_of_rests(shift: tuple[float, float, float]) -> None:
+    """They are their own image through their middle: full of ties."""
+    points = two_blocks(shift)
+    rests = pigs.stable_rests(points, [""] * len(points), ORIGIN, 4_000, TOLERANCE_MM)
+    assert sum(rest.probability for rest in rests) == pytest.approx(1.0, abs=1e-9)
+    for rest in rests:
+        other = min(rests, key=lambda r: np.linalg.norm(r.down + rest.down))
+        np.testing.assert_allclose(other.down, -rest.down, atol=1e-9)
+        assert other.probability == pytest.approx(rest.probability, abs=1e-9)
+        assert rest.barrier_m > rest.height_m
+
+
+def test_a_z_of_blocks_rolls_as_small_steps_downhill_do() -> None:
+    """Second route, without facets and edges: 2,000 directions, each moved again and again a little
+    away from the lowest corner. Its end faces, over whose edge the centre stands, hold nothing."""
+    points = two_blocks((10, 0, 10))
+    d = np.random.default_rng(3).normal(size=(2_000, 3))
+    for step in np.geomspace(0.02, 2e-4, 1_200):
+        d /= np.linalg.norm(d, axis=1)[:, None]
+        lowest = points[(d @ points.T).argmax(axis=1)]
+        away = lowest - (lowest * d).sum(axis=1)[:, None] * d
+        d -= step * away / np.maximum(np.linalg.norm(away, axis=1), 1e-12)[:, None]
+    rests = pigs.stable_rests(points, [""] * len(points), ORIGIN, tolerance_m=TOLERANCE_MM)
+    near = d @ np.array([rest.down for rest in rests]).T / np.linalg.norm(d, axis=1)[:, None]
+    assert (near.max(axis=1) > 0.99).mean() > 0.99
+    counts = np.bincount(near.argmax(axis=1), minlength=len(rests)) / len(d)
+    assert len(rests) == 6
+    assert counts == pytest.approx([rest.probability for rest in rests], abs=0.03)
+
+
+BLOCKS = {
+    "S": [(-10, 0, -5), (0, 0, -5), (0, 0, 5), (10, 0, 5)],
+    "tower": [(0, 0, -10), (0, 0, 0), (0, 0, 10)],
+    "leaning tower": [(-5, 0, -10), (0, 0, 0), (5, 0, 10)],
+    "corner": [(0, 0, 0), (10, 0, 0), (0, 10, 0), (0, 0, 10)],
+    "cross": [(0, 0, 0), (10, 0, 0), (-10, 0, 0), (0, 10, 0), (0, -10, 0)],
+    "T": [(0, 0, 0), (-10, 0, 0), (10, 0, 0), (0, 0, 10)],
+}
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_stacked_cubes_have_rests_that_noise_leaves(name: str) -> None:
+    cubes = np.array(BLOCKS[name], dtype=float)
+    points = np.concatenate([box((10.0, 10.0, 10.0))[0] + cube for cube in cubes])
+    points -= cubes.mean(axis=0)
+    exact = shares_of(points)
+    for noise in (1e-6, 1e-4, 3e-3):
+        assert shares_of(noisy(points, noise, 4)) == pytest.approx(exact, abs=0.005)
+
+
+NOISE_MM = [1e-6, 1e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1]
+
+
+@pytest.mark.parametrize("noise_mm", NOISE_MM)
+@pytest.mark.parametrize(("times", "seed"), [(2, 2), (4, 3)])
+def test_a_box_with_noise_has_the_rests_of_the_box(noise_mm: float, times: int, seed: int) -> None:
+    found = shares_of(noisy(divided(BOX, times), noise_mm, seed), 20_000)
+    assert found == pytest.approx(BOX_SHARES, abs=0.005)
+
+
+def test_neither_order_nor_place_nor_turn_of_a_file_matters() -> None:
+    rng = np.random.default_rng(6)
+    points = noisy(divided(BOX, 3), 0.01, 6)
+    expected = shares_of(points)
+    assert shares_of(rng.permutation(points)) == pytest.approx(expected, abs=1e-9)
+    labels, there = [""] * len(points), np.array([130.0, -47.0, 12.0])
+    moved = pigs.stable_rests(points + there, labels, there, tolerance_m=TOLERANCE_MM)
+    assert [rest.probability for rest in moved] == pytest.approx(expected, abs=1e-4)
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    assert shares_of(points @ turn) == pytest.approx(expected, abs=0.003)
+
+
+@pytest.mark.parametrize("noise_mm", [0.0, 1e-4])
+def test_each_side_of_a_prism_of_64_is_a_rest(noise_mm: float) -> None:
+    """Each side is within the tolerance of the next, all around: one plane is near none but few."""
+    prism = trimesh.creation.cylinder(10.0, 20.0, sections=64)
+    rests = shares_of(noisy(divided(prism, 1), noise_mm, 5))
+    assert len(rests) == 66
+    end = 0.5 * (1.0 - 1.0 / np.sqrt(2.0))  # the solid angle within which it falls on an end
+    assert rests[:2] == pytest.approx([end] * 2, abs=0.003)
+    assert rests[2:] == pytest.approx([(1.0 - 2.0 * end) / 64.0] * 64, abs=0.001)
+
+
+def test_a_ball_has_a_rest_for_what_it_may_lie_on() -> None:
+    ball = np.asarray(trimesh.creation.icosphere(2, 15.0).vertices)
+    rests = shares_of(ball)
+    assert len(rests) == 320
+    assert max(rests) < 0.006
+
+
+def with_chamfers(width: float) -> np.ndarray:
+    """A bar of 20 x 20 x 30 with chamfers of so wide along its length."""
+    a, b = 10.0, 10.0 - width / np.sqrt(2.0)
+    corners = [(x * s, y * t) for x, y in ((a, b), (b, a)) for s in (-1, 1) for t in (-1, 1)]
+    return np.array([(x, y, z) for x, y in corners for z in (-15.0, 15.0)])
+
+
+def test_an_edge_that_is_blunt_by_less_than_the_tolerance_is_no_rest() -> None:
+    sharp = shares_of(box((20.0, 20.0, 30.0))[0])
+    assert len(sharp) == 6
+    assert shares_of(with_chamfers(0.1)) == pytest.approx(sharp, abs=0.003)
+    assert len(shares_of(with_chamfers(3.0))) == 10
+
+
+@pytest.mark.parametrize(
+    ("size", "count"), [((60, 20, 0.1), 2), ((60, 20, 2), 6), ((60, 0.5, 0.5), 4), ((60, 3, 3), 6)]
+)
+def test_plates_and_needles_stand_on_no_edge(size: tuple[float, ...], count: int) -> None:
+    shares = shares_of(box(size)[0])
+    assert len(shares) == count
+    assert shares[::2] == pytest.approx(shares[1::2], abs=1e-12)
+
+
+def test_a_cube_or_nearly_one_has_equal_rests() -> None:
+    assert shares_of(box((20.0, 20.0, 20.0))[0]) == pytest.approx([1 / 6] * 6, abs=1e-12)
+    assert shares_of(box((20.0, 20.001, 20.002))[0]) == pytest.approx([1 / 6] * 6, abs=1e-3)
+
+
+def test_two_facets_that_make_a_blunt_keel_are_one_symmetric_rest() -> None:
+    """A floor of two halves that meet 0.05 mm below its sides: it rocks by less than is seen."""
+    keel = np.array([[x, 0.0, -8.05] for x in (-15.0, 15.0)])
+    points = np.concatenate([box((30.0, 20.0, 16.0))[0], keel])
+    one, two = (
+        [
+            rest
+            for rest in pigs.stable_rests(points, [""] * 10, ORIGIN, tolerance_m=tolerance)
+            if rest.down[2] < -0.9
+        ]
+        for tolerance in (TOLERANCE_MM, 0.02)
+    )
+    assert len(one) == 1
+    assert len(two) == 2
+    np.testing.assert_allclose(one[0].down, [0.0, 0.0, -1.0], atol=1e-9)
+    assert one[0].probability == pytest.approx(sum(rest.probability for rest in two))
+    assert two[0].probability == pytest.approx(two[1].probability, abs=1e-12)
+
+
+def test_directions_are_even_and_symmetric() -> None:
+    d = even_directions(40_000)
+    assert len(d) == pytest.approx(40_000, rel=0.01)
+    np.testing.assert_allclose(d.T @ d / len(d), np.eye(3) / 3, atol=1e-12)
+    caps = np.random.default_rng(8).normal(size=(50, 3))
+    caps /= np.linalg.norm(caps, axis=1)[:, None]
+    np.testing.assert_allclose((d @ caps.T > 0.8).mean(axis=0), 0.1, atol=0.002)
+
+
+def test_a_model_whose_rests_cannot_be_found_is_named(tmp_path: Path) -> None:
+    folder = write_model(
+        tmp_path / "lopsided", *box((30.0, 20.0, 10.0)), center_of_mass_offset_mm=[0, 0, 6]
+    )
+    with pytest.raises(ModelError, match=r"lopsided.*centre of mass.*center_of_mass_offset_mm"):
+        pigs.model_rests(pigs.load_model(folder))
 
 
 @pytest.mark.parametrize("com", [[2.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
