@@ -15,6 +15,7 @@ import json
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ METHODS = 1  # raise when anything that is kept comes to be computed otherwise, 
 _LARGEST = 10_000_000  # bytes; ours have 20,000
 
 _known: dict[str, Any] = {}
-_own: Mapping[str, Any] = {}  # of the model at hand
+_own: ContextVar[Mapping[str, Any]] = ContextVar("_own")  # of the model at hand
 _record: dict[str, Any] | None = None  # of all results, while one is made
 
 
@@ -36,8 +37,8 @@ def result(method: str, inputs: bytes, compute: Callable[[], Any]) -> Any:
         compute: gives plain JSON values; floats come back with every bit.
     """
     key = f"{method} {METHODS} {hashlib.sha256(inputs).hexdigest()}"
-    if _record is None and key in _own:
-        return _own[key]
+    if _record is None and key in (own := _own.get({})):
+        return own[key]
     value = _known[key] if key in _known else compute()
     if _record is not None:
         _record[key] = value
@@ -63,12 +64,11 @@ def read(path: Path) -> dict[str, Any]:
 @contextmanager
 def preferring(results: Mapping[str, Any]) -> Iterator[None]:
     """Meanwhile these results are taken before those of any file that was read."""
-    global _own  # noqa: PLW0603
-    before, _own = _own, results
+    token = _own.set(results)
     try:
         yield
     finally:
-        _own = before
+        _own.reset(token)
 
 
 @contextmanager
