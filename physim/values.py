@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from typing import Any
 
@@ -41,8 +41,42 @@ FloatArray = NDArray[np.float64]
 GRAVITY_M_S2 = 9.81  # near the mean of Europe and North America
 
 
-@dataclass(frozen=True)
-class RigidState:
+class ExactValue:
+    """A frozen dataclass (with `eq=False`) whose fields may be arrays.
+
+    Two are equal where all their fields have the same bits; NaN equals NaN. Equal values have the
+    same hash; one that holds a mapping has none.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        return _exactly(self) == _exactly(other) if type(other) is type(self) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(_exactly(self))
+
+
+def _exactly(value: Any) -> Any:
+    """What equals that of another value where that has the same bits."""
+    if isinstance(value, np.ndarray):
+        if value.dtype == object:
+            return value.shape, _exactly(value.ravel().tolist())
+        if value.dtype.kind == "f":
+            value = np.where(np.isnan(value), np.nan, value)  # there are many
+        return value.shape, value.dtype.str, value.tobytes()
+    if isinstance(value, float):  # a text where `==` does not go by the bits
+        return "nan" if math.isnan(value) else value or str(value)
+    if isinstance(value, (tuple, list)):
+        return type(value), *map(_exactly, value)
+    if isinstance(value, Mapping):
+        return {key: _exactly(content) for key, content in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        compared = (field.name for field in fields(value) if field.compare)
+        return type(value), *(_exactly(getattr(value, name)) for name in compared)
+    return value
+
+
+@dataclass(frozen=True, eq=False)
+class RigidState(ExactValue):
     """Position and motion of one pig.
 
     Attributes:
@@ -58,8 +92,8 @@ class RigidState:
     angular_velocity_rad_s: FloatArray = field(default_factory=lambda: np.zeros(3))
 
 
-@dataclass(frozen=True)
-class Toss:
+@dataclass(frozen=True, eq=False)
+class Toss(ExactValue):
     """The moment of release: one state a pig."""
 
     black: RigidState
@@ -70,8 +104,8 @@ class Toss:
         return self.black, self.pink
 
 
-@dataclass(frozen=True)
-class ConvexPart:
+@dataclass(frozen=True, eq=False)
+class ConvexPart(ExactValue):
     """One convex collision part.
 
     Attributes:
@@ -83,8 +117,8 @@ class ConvexPart:
     vertices_m: FloatArray
 
 
-@dataclass(frozen=True)
-class PigModel:
+@dataclass(frozen=True, eq=False)
+class PigModel(ExactValue):
     """A rigid pig as the physics sees it, in the pig frame.
 
     Attributes:
@@ -165,8 +199,8 @@ class Table:
     width_m: float
 
 
-@dataclass(frozen=True)
-class Contact:
+@dataclass(frozen=True, eq=False)
+class Contact(ExactValue):
     """One body part that is in contact at rest.
 
     Attributes:
@@ -185,8 +219,8 @@ class Contact:
     position_m: FloatArray
 
 
-@dataclass(frozen=True)
-class Basin:
+@dataclass(frozen=True, eq=False)
+class Basin(ExactValue):
     """A way to lie on a flat table, as far as energy decides whether a pig stays in it.
 
     Attributes:
@@ -200,8 +234,8 @@ class Basin:
     barrier_m: float
 
 
-@dataclass(frozen=True)
-class Rest:
+@dataclass(frozen=True, eq=False)
+class Rest(ExactValue):
     """How the world left the two pigs.
 
     Attributes:
@@ -225,8 +259,8 @@ class Rest:
     basins: tuple[int | None, int | None] = (None, None)
 
 
-@dataclass(frozen=True)
-class PoseReading:
+@dataclass(frozen=True, eq=False)
+class PoseReading(ExactValue):
     """What the classifier says of one pig.
 
     Attributes:
@@ -238,8 +272,8 @@ class PoseReading:
     margin: float
 
 
-@dataclass(frozen=True)
-class PigResult:
+@dataclass(frozen=True, eq=False)
+class PigResult(ExactValue):
     """One pig's line in a roll.
 
     Attributes:
@@ -262,8 +296,8 @@ class PigResult:
     time_s: float
 
 
-@dataclass(frozen=True)
-class Roll:
+@dataclass(frozen=True, eq=False)
+class Roll(ExactValue):
     """One roll, end to end. `score` is None where the rules give none."""
 
     seed: int

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from physim import kept
 from physim.arguments import shown_name
 from physim.errors import ModelError
-from physim.values import FloatArray
+from physim.values import ExactValue, FloatArray
 from physim.wholefile import write_whole
 
 IntArray = NDArray[np.int64]
@@ -28,8 +28,8 @@ MAX_COORDINATE = 1e6  # of any unit; further out too few digits are left for a p
 _NAME_AN_OBJ = "`mesh` and `parts` in model.yaml must name OBJ files in its folder"
 
 
-@dataclass(frozen=True)
-class MassIntegrals:
+@dataclass(frozen=True, eq=False)
+class MassIntegrals(ExactValue):
     """Volume [u3], centre (3,) [u] and second moment (3, 3) about it at density 1 [u5]."""
 
     volume: float
@@ -37,8 +37,8 @@ class MassIntegrals:
     inertia: FloatArray
 
 
-@dataclass(frozen=True)
-class ObjGroup:
+@dataclass(frozen=True, eq=False)
+class ObjGroup(ExactValue):
     """Faces that share an `o` or `g` name and a `usemtl` material."""
 
     name: str
@@ -46,8 +46,8 @@ class ObjGroup:
     faces: IntArray
 
 
-@dataclass(frozen=True)
-class ObjMesh:
+@dataclass(frozen=True, eq=False)
+class ObjMesh(ExactValue):
     """An OBJ file: vertices (n, 3) in the file's unit, faces in groups."""
 
     vertices: FloatArray

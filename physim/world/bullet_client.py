@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 
 from physim.values import FloatArray
 
-
 LOCK = threading.RLock()
 """Held while something is done that concerns the whole process, so that threads cannot mix it."""
 

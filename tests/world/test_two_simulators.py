@@ -1,4 +1,4 @@
-"""Simulators of one process keep their bits, whatever the others do, in one thread or in several."""
+"""Simulators of one process keep their bits whatever the others do, in any number of threads."""
 
 from __future__ import annotations
 
