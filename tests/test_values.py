@@ -14,8 +14,13 @@ import physim
 from physim.roll import Setup, Simulator
 from physim.values import ExactValue, RigidState, Toss
 
-# Values that no user meets.
-INTERNAL = ("physim.importer", "physim.pigs.stable", "physim.pigs.polyhedron")
+# Values that no user meets; and `mujoco` may be missing.
+INTERNAL = (
+    "physim.bench.mujoco_loop",
+    "physim.importer",
+    "physim.pigs.stable",
+    "physim.pigs.polyhedron",
+)
 
 
 def test_a_roll_equals_itself_made_again() -> None:
