@@ -15,7 +15,6 @@ to (Numba's `NUMBA_CACHE_DIR` names one), or where it is full, each process comp
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import pickle
 import sys
@@ -27,7 +26,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from physim.wholefile import write_whole
+from physim import kept
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -45,8 +44,6 @@ if os.environ.get("PHYSIM_COMPILED", "1") != "0":
 
 COMPILED = njit is not None
 """Whether the innermost loops are compiled."""
-
-_SEAL = hashlib.sha256().digest_size
 
 
 def compiled(function: Function) -> Function:
@@ -83,8 +80,7 @@ class _File:
     """The compiled code of one function, by signature and processor.
 
     Numba itself compares the one source file in which the function stands, and believes what it
-    has kept. Here a seal covers all sources and the content: what is damaged, cut off or of other
-    sources is as good as missing, and is replaced.
+    has kept.
     """
 
     def __init__(self, path: Path, made_from: bytes) -> None:
@@ -96,31 +92,20 @@ class _File:
         return self._entries().get(key)
 
     def save(self, key: Any, data: Any) -> None:
-        """Keeps the code of a key."""
+        """Keeps the code of a key; what is there of other sources goes."""
         content = dumps({**self._entries(), key: data})
-        write_whole(self._path, self._seal(content) + content)
+        kept.write_sealed(self._path, self._made_from, content)
 
     def _entries(self) -> dict[Any, Any]:
-        try:
-            kept = self._path.read_bytes()
-        except OSError:
-            return {}
-        seal, content = kept[:_SEAL], kept[_SEAL:]
-        return cast(dict[Any, Any], pickle.loads(content)) if seal == self._seal(content) else {}
-
-    def _seal(self, content: bytes) -> bytes:
-        return hashlib.sha256(self._made_from + content).digest()
+        content = kept.read_sealed(self._path, self._made_from)
+        return {} if content is None else cast(dict[Any, Any], pickle.loads(content))
 
 
 @cache
 def _made_from(folder: Path) -> bytes:
     """A hash of all that compiled functions of this folder may be made from."""
-    sources = sorted({*folder.glob("*.py"), *Path(__file__).parent.glob("*.py")})
-    if not sources:
-        raise RuntimeError("there are no source files that compiled code could be compared with")
-    versions = [sys.version, *(library.__version__ for library in (numba, llvmlite, np))]
-    contents = [hashlib.sha256(path.read_bytes()).hexdigest() for path in sources]
-    return hashlib.sha256(repr((versions, contents)).encode()).digest()
+    versions = {library.__name__: library.__version__ for library in (numba, llvmlite, np)}
+    return kept.made_from({folder, Path(__file__).parent}, {"python": sys.version, **versions})
 
 
 @compiled

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from physim import compiled as module
+from physim import kept
 from physim.values import GRAVITY_M_S2
 from physim.world import kernels
 
@@ -166,7 +167,7 @@ def test_a_full_or_closed_folder_is_done_without(
     def refuse(*_: object) -> None:
         raise OSError(error, os.strerror(error))
 
-    monkeypatch.setattr(module, "write_whole", refuse)
+    monkeypatch.setattr(kept, "write_whole", refuse)
     assert load()(3.0) == 7.0
     assert files(tmp_path) == []
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import platform
-from importlib import metadata
 from pathlib import Path
 
-from physim import __version__
+from physim import __version__, kept
 
 _CPU_INFO = Path("/proc/cpuinfo")
 _LIBRARIES = ("pybullet", "numpy", "scipy", "trimesh")
@@ -25,13 +24,7 @@ def this_platform() -> dict[str, str]:
 
 def these_versions() -> dict[str, str]:
     """Versions of physim and of the libraries that could change a roll."""
-    versions = {"physim": __version__}
-    for library in _LIBRARIES:
-        try:
-            versions[library] = metadata.version(library)
-        except metadata.PackageNotFoundError:
-            versions[library] = "(not installed)"
-    return versions
+    return {"physim": __version__, **kept.versions(_LIBRARIES)}
 
 
 def _processor() -> str:
