@@ -76,7 +76,7 @@ class Bench:
             self._close()
 
     def _roller_of(self, kit: Kit) -> Roller:
-        key = f"{kit.key} {kit.check_row} {kit.versions}"
+        key = f"{kit.key} {kit.check_row} {kit.bits} {kit.versions}"
         if self._roller is None or self._key != key:
             self._close()
             self._roller = self._open.enter_context(kit.open())
