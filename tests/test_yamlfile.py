@@ -65,17 +65,7 @@ def test_not_a_number_stays_one(path: Path) -> None:
     assert math.isnan(read(path, ".nan"))
 
 
-OTHER_NOTATIONS = [
-    "1:40",
-    "0x10",
-    "0b1",
-    "0o17",
-    "1_000",
-    "2026-12-01",
-    "1:30:45.5",
-    "1e",
-    "１００",
-]
+OTHER_NOTATIONS = ["1:40", "0x10", "0b1", "0o17", "1_000", "2026-12-01", "1:30:45.5", "१००"]
 
 
 @pytest.mark.parametrize("text", [*OTHER_NOTATIONS, "yes", "No", "on", "OFF", "y", "=", "<<"])
@@ -86,14 +76,12 @@ def test_all_else_is_a_text(path: Path, text: str) -> None:
 @pytest.mark.parametrize("text", OTHER_NOTATIONS)
 def test_other_notations_are_refused_where_a_number_is_meant(path: Path, text: str) -> None:
     path.write_text(f"key: {text}\n", encoding="utf-8")
-    with pytest.raises(
-        ConfigError, match=r"file\.yaml: `key` must be a finite number, found"
-    ) as no:
+    with pytest.raises(ConfigError, match=r"`key` must be a finite number, found") as no:
         yamlfile.number(yamlfile.load(path), "key", str(path))
     assert text in str(no.value)
-    assert ("; write it as a decimal number" in str(no.value)) == (text != "１００")
+    assert str(path) in str(no.value) and "; write it as a decimal number" in str(no.value)
     path.write_text('key: "100"\n')
-    with pytest.raises(ConfigError, match="`key` must be .* found '100'; write it without quotes"):
+    with pytest.raises(ConfigError, match=r"`key` must be .* found '100'; write it without quotes"):
         yamlfile.number(yamlfile.load(path), "key", str(path))
 
 
