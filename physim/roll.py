@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -129,11 +127,7 @@ class Setup:
 
 
 class Simulator:
-    """Rolls of one setup on one engine client. Use it with `with`.
-
-    It makes one roll at a time: threads that share it wait for each other. Any number of them can
-    be open in one process, of whatever settings.
-    """
+    """Rolls of one setup, one at a time: threads that share it wait for each other."""
 
     def __init__(self, setup: Setup, prepared: Prepared | None = None) -> None:
         """Keeps the setup; it is opened by `with`.
@@ -152,19 +146,16 @@ class Simulator:
         self.setup = setup
         self._prepared = prepared
         self._world: World | None = None
-        self._lock = threading.Lock()
-        self._user: int | None = None  # the thread that rolls
 
     def __enter__(self) -> Simulator:
         from physim.world.world import World  # here: it loads the engine and the compiled loops
 
         setup = self.setup
-        with self._alone():
-            if self._world is not None:
-                raise RuntimeError("this Simulator is open already")
-            if self._prepared is None:
-                self._prepared = Prepared.of(setup.pigs, setup.table)
-            self._world = World(self._prepared.bodies, setup.table, setup.settings).__enter__()
+        if self._world is not None:
+            raise RuntimeError("this Simulator is open already")
+        if self._prepared is None:
+            self._prepared = Prepared.of(setup.pigs, setup.table)
+        self._world = World(self._prepared.bodies, setup.table, setup.settings).__enter__()
         return self
 
     def __exit__(
@@ -173,24 +164,9 @@ class Simulator:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        with self._alone():
-            if self._world is not None:
-                self._world.__exit__(kind, error, trace)
-                self._world = None
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keeps other threads out, and refuses an observer that rolls on what it observes."""
-        if self._user == threading.get_ident():
-            raise RuntimeError(
-                "this Simulator is making a roll; an observer that rolls too needs one of its own"
-            )
-        with self._lock:
-            self._user = threading.get_ident()
-            try:
-                yield
-            finally:
-                self._user = None
+        if self._world is not None:
+            self._world.__exit__(kind, error, trace)
+            self._world = None
 
     def roll(self, seed: int, index: int, observe: Observer | None = None) -> Roll:
         """The roll of that seed and index; the same bits whatever was rolled before.
@@ -226,20 +202,19 @@ class Simulator:
         tracks: tuple[Track, Track] | None = None,
     ) -> Rest:
         """Physics alone: from a release to rest; `observe`, `tracks`: as for `settle`."""
+        if self._world is None or self._prepared is None:
+            raise RuntimeError(_NOT_OPEN)
         from physim.world.settle import settle
 
-        with self._alone():
-            if self._world is None or self._prepared is None:
-                raise RuntimeError(_NOT_OPEN)
-            return settle(
-                self._world,
-                toss,
-                self.setup.criterion,
-                observe,
-                self._prepared.certificates,
-                fast=self.setup.settle == FAST,
-                tracks=tracks,
-            )
+        return settle(
+            self._world,
+            toss,
+            self.setup.criterion,
+            observe,
+            self._prepared.certificates,
+            fast=self.setup.settle == FAST,
+            tracks=tracks,
+        )
 
     def judge(self, seed: int, index: int, rest: Rest) -> Roll:
         """Names and scores what physics left on the table."""

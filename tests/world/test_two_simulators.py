@@ -212,7 +212,7 @@ def test_an_observer_cannot_roll_on_what_it_observes(setups: dict[str, Setup]) -
             def look(_: float, __: States, meddle: Callable[[], object] = meddle) -> None:
                 meddle()
 
-            with pytest.raises(RuntimeError, match="needs one of its own"):
+            with pytest.raises(RuntimeError, match="needs a Simulator of its own"):
                 simulator.roll(SEED, 0, look)
             assert bits(simulator.roll(SEED, 0)) == whole
 
