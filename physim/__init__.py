@@ -134,6 +134,7 @@ def batch(
     chunk_size: int | None = None,
     counts_only: bool = False,
     dask: str | None = None,
+    mixed_platforms: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> BatchResult:
     """The rolls 0 to n - 1 of a seed; the result does not depend on `workers`.
@@ -155,6 +156,7 @@ def batch(
         chunk_size: rolls a file.
         counts_only: keeps counts in the folder in place of rolls.
         dask: address of a Dask scheduler whose workers make the rolls, or `local`.
+        mixed_platforms: goes on also where rolls come out with other bits than those in `out`.
         progress: called with the rolls done and all rolls.
 
     Returns:
@@ -180,7 +182,13 @@ def batch(
         chunk_size=chunk_size,
     )
     return run_batch(
-        plan, out, workers=workers, dask=dask, counts_only=counts_only, progress=progress
+        plan,
+        out,
+        workers=workers,
+        dask=dask,
+        counts_only=counts_only,
+        mixed_platforms=mixed_platforms,
+        progress=progress,
     )
 
 

@@ -11,6 +11,7 @@ import difflib
 import math
 import operator
 import os
+import re
 import reprlib
 from collections.abc import Iterable
 from numbers import Real
@@ -44,6 +45,14 @@ def hint(name: object, valid: Iterable[str]) -> str:
     return f"; did you mean `{near[0]}`?" if near else ""
 
 
+def _plainly(value: object) -> str:
+    """What to do about a text in place of a number."""
+    if not isinstance(value, str) or not any(map(str.isdigit, value)):
+        return ""
+    decimal = re.fullmatch(r"[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?", value)
+    return "; write it without quotes" if decimal else "; write it as a decimal number, such as 100"
+
+
 def whole(name: str, value: object, low: int, high: int) -> int:
     """A whole number in [low, high]: an int, or what stands for one (NumPy's), but no bool.
 
@@ -55,7 +64,9 @@ def whole(name: str, value: object, low: int, high: int) -> int:
             number = operator.index(value)  # type: ignore[arg-type]
             if low <= number <= high:
                 return number
-    raise ConfigError(f"{name} must be a whole number from {low} to {high}, found {shown(value)}")
+    raise ConfigError(
+        f"{name} must be a whole number from {low} to {high}, found {shown(value)}{_plainly(value)}"
+    )
 
 
 def real(name: str, value: object) -> float:
@@ -69,7 +80,7 @@ def real(name: str, value: object) -> float:
             return float(value)
     except OverflowError:  # an integer of hundreds of digits
         pass
-    raise ConfigError(f"{name} must be a finite number, found {shown(value)}")
+    raise ConfigError(f"{name} must be a finite number, found {shown(value)}{_plainly(value)}")
 
 
 def number(name: str, value: object) -> float:

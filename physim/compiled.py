@@ -3,40 +3,109 @@
 The same source runs either way, on plain numbers and arrays, and gives the same bits: Numba is
 used without any licence to reorder or fuse operations, and functions that it computes in
 another way than Python (`math.hypot`, `**`) are avoided in what is compiled. The tests compare
-the bits. Compiled code is kept in Numba's cache; the very first run compiles it, which takes
-some seconds.
+the bits. Compiled code is kept in Numba's folder for it; the very first run compiles it, which
+takes some seconds. What is kept holds for the sources, libraries and processor that it was made
+from, and is made anew for others.
 
 `PHYSIM_COMPILED=0` in the environment leaves everything to Python, and so does a Numba that
 cannot be loaded, such as one that is older than the NumPy beside it. Where no folder can be written
-to for the cache (Numba's `NUMBA_CACHE_DIR` names one), each process compiles for itself.
+to (Numba's `NUMBA_CACHE_DIR` names one), or where it is full, each process compiles for itself.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import pickle
+import sys
 from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from physim import kept
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-njit: Callable[..., Any] | None = None
+njit: Any = None
+dumps: Any = None
+FunctionCache: Any = object
 if os.environ.get("PHYSIM_COMPILED", "1") != "0":
     with contextlib.suppress(ImportError):
-        from numba import njit
+        import numba
+        from numba.core.caching import FunctionCache
+        from numba.core.serialize import dumps
+
+        llvmlite = import_module("llvmlite")
+        njit = numba.njit
 
 COMPILED = njit is not None
 """Whether the innermost loops are compiled."""
 
 
 def compiled(function: Function) -> Function:
-    """Compiles a function of plain numbers, tuples and arrays at its first call."""
+    """Compiles a function of plain numbers, tuples and arrays at its first call.
+
+    It may use what is in its own folder and beside this file: the sources that its kept code is
+    compared with.
+    """
     if njit is None:
         return function
-    try:
-        return cast(Function, njit(cache=True)(function))
-    except RuntimeError:  # no folder for the cache
-        return cast(Function, njit(function))
+    dispatcher = njit(function)
+    with contextlib.suppress(RuntimeError, OSError):  # no folder for the cache, or no sources
+        dispatcher._cache = _Cache(function)
+    return cast(Function, dispatcher)
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache of one function, in a file of ours."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        name = f"{function.__module__}.{function.__qualname__}.{sys.implementation.cache_tag}.nbi"
+        self._cache_file = _File(
+            Path(self.cache_path) / name, _made_from(Path(function.__code__.co_filename).parent)
+        )
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keeps compiled code where that is possible."""
+        with contextlib.suppress(OSError):
+            super().save_overload(sig, data)
+
+
+class _File:
+    """The compiled code of one function, by signature and processor.
+
+    Numba itself compares the one source file in which the function stands, and believes what it
+    has kept.
+    """
+
+    def __init__(self, path: Path, made_from: bytes) -> None:
+        self._path = path
+        self._made_from = made_from
+
+    def load(self, key: Any) -> Any:
+        """The code of this key, or None."""
+        return self._entries().get(key)
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keeps the code of a key; what is there of other sources goes."""
+        content = dumps({**self._entries(), key: data})
+        kept.write_sealed(self._path, self._made_from, content)
+
+    def _entries(self) -> dict[Any, Any]:
+        content = kept.read_sealed(self._path, self._made_from)
+        return {} if content is None else cast(dict[Any, Any], pickle.loads(content))
+
+
+@cache
+def _made_from(folder: Path) -> bytes:
+    """A hash of all that compiled functions of this folder may be made from."""
+    versions = {library.__name__: library.__version__ for library in (numba, llvmlite, np)}
+    return kept.made_from({folder, Path(__file__).parent}, {"python": sys.version, **versions})
 
 
 @compiled

@@ -4,6 +4,9 @@ A result is found by a hash of all that it was computed from, so one of other fi
 method, is never taken for it; one that was edited is not taken either. What is not found is
 computed. `physim model build` writes the file; loading a model reads it.
 
+What is kept elsewhere, such as compiled code, carries a seal over its content and over all that it
+was made from: files that are damaged, cut off or of other sources are as good as missing.
+
 The hashes guard against accidents, not against someone who makes them anew for a false result: a
 model is trusted as its maker is.
 """
@@ -13,17 +16,21 @@ from __future__ import annotations
 import hashlib
 import json
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
+
+from physim.files import write_whole
 
 FILE_NAME = "computed.json"
 METHODS = 2  # raise when anything that is kept comes to be computed otherwise, and build the models
 _LARGEST = 10_000_000  # bytes; ours have 20,000
+_SEAL = hashlib.sha256().digest_size
 
 _known: dict[str, Any] = {}
-_own: Mapping[str, Any] = {}  # of the model at hand
+_own: ContextVar[Mapping[str, Any]] = ContextVar("_own")  # of the model at hand
 _record: dict[str, Any] | None = None  # of all results, while one is made
 
 
@@ -36,8 +43,8 @@ def result(method: str, inputs: bytes, compute: Callable[[], Any]) -> Any:
         compute: gives plain JSON values; floats come back with every bit.
     """
     key = f"{method} {METHODS} {hashlib.sha256(inputs).hexdigest()}"
-    if _record is None and key in _own:
-        return _own[key]
+    if _record is None and key in (own := _own.get({})):
+        return own[key]
     value = _known[key] if key in _known else compute()
     if _record is not None:
         _record[key] = value
@@ -63,12 +70,11 @@ def read(path: Path) -> dict[str, Any]:
 @contextmanager
 def preferring(results: Mapping[str, Any]) -> Iterator[None]:
     """Meanwhile these results are taken before those of any file that was read."""
-    global _own  # noqa: PLW0603
-    before, _own = _own, results
+    token = _own.set(results)
     try:
         yield
     finally:
-        _own = before
+        _own.reset(token)
 
 
 @contextmanager
@@ -92,6 +98,55 @@ def text(results: dict[str, Any]) -> str:
         for key, value in sorted(results.items())
     ]
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def made_from(folders: Iterable[Path], libraries: Mapping[str, str]) -> bytes:
+    """A hash of all that a result is made from.
+
+    Args:
+        folders: those of the Python files that compute it; not those below them.
+        libraries: the versions that it may depend on, by name.
+
+    Raises:
+        OSError: there are no such files, as in an archive, or they cannot be read.
+    """
+    files = sorted({path for folder in folders for path in folder.glob("*.py")})
+    if not files:
+        raise FileNotFoundError("no source files")
+    sources = [(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in files]
+    return hashlib.sha256(repr((sorted(libraries.items()), sources)).encode()).digest()
+
+
+def versions(libraries: Iterable[str]) -> dict[str, str]:
+    """The versions of these libraries as they are installed."""
+    from importlib import metadata  # here: loading it takes longer than most commands have
+
+    found = {}
+    for library in libraries:
+        try:
+            found[library] = metadata.version(library)
+        except metadata.PackageNotFoundError:
+            found[library] = "(not installed)"
+    return found
+
+
+def read_sealed(path: Path, made_from: bytes) -> bytes | None:
+    """The content that `write_sealed` wrote there for the same sources; None if there is none."""
+    try:
+        kept = path.read_bytes() if path.is_file() else b""  # a pipe would wait
+    except OSError:
+        return None
+    content = kept[_SEAL:]
+    return content if kept == _sealed(content, made_from) else None
+
+
+def write_sealed(path: Path, made_from: bytes, content: bytes) -> None:
+    """Keeps a content; raises as `write_whole`."""
+    write_whole(path, _sealed(content, made_from))
+
+
+def _sealed(content: bytes, made_from: bytes) -> bytes:
+    return hashlib.sha256(made_from + content).digest() + content
 
 
 def _seal(key: str, value: Any) -> str:

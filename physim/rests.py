@@ -18,15 +18,24 @@ from physim.pigs.stable import StableRest, model_rests
 from physim.poses.classify import classify
 from physim.poses.contacts import table_gap_m
 from physim.rotations import from_axis_angle, from_matrix, up_in_body
-from physim.values import Basin, FloatArray, PigModel, Pose, PoseReading, RigidState, Triple
+from physim.values import (
+    Basin,
+    ExactValue,
+    FloatArray,
+    PigModel,
+    Pose,
+    PoseReading,
+    RigidState,
+    Triple,
+)
 
 DOWN = np.array([0.0, 0.0, -1.0])
 MATCH_DEG = 6.0  # a pig whose down direction is farther from a rest's is in none
 _MATCH_COSINE = math.cos(math.radians(MATCH_DEG))
 
 
-@dataclass(frozen=True)
-class NamedRest:
+@dataclass(frozen=True, eq=False)
+class NamedRest(ExactValue):
     """One stable rest of a model.
 
     Attributes:
@@ -46,8 +55,8 @@ class NamedRest:
         return self.reading.margin
 
 
-@dataclass(frozen=True)
-class RestTable:
+@dataclass(frozen=True, eq=False)
+class RestTable(ExactValue):
     """All stable rests of one model, the most probable first."""
 
     rests: tuple[NamedRest, ...]

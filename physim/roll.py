@@ -127,7 +127,7 @@ class Setup:
 
 
 class Simulator:
-    """Rolls of one setup on one engine client. Use it with `with`."""
+    """Rolls of one setup, one at a time: threads that share it wait for each other."""
 
     def __init__(self, setup: Setup, prepared: Prepared | None = None) -> None:
         """Keeps the setup; it is opened by `with`.
@@ -151,6 +151,8 @@ class Simulator:
         from physim.world.world import World  # here: it loads the engine and the compiled loops
 
         setup = self.setup
+        if self._world is not None:
+            raise RuntimeError("this Simulator is open already")
         if self._prepared is None:
             self._prepared = Prepared.of(setup.pigs, setup.table)
         self._world = World(self._prepared.bodies, setup.table, setup.settings).__enter__()

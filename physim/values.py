@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from physim.exact import ExactValue as ExactValue
 from physim.names import BLACK as BLACK
 from physim.names import BODY_PARTS as BODY_PARTS
 from physim.names import FEET as FEET
@@ -41,8 +42,8 @@ FloatArray = NDArray[np.float64]
 GRAVITY_M_S2 = 9.81  # near the mean of Europe and North America
 
 
-@dataclass(frozen=True)
-class RigidState:
+@dataclass(frozen=True, eq=False)
+class RigidState(ExactValue):
     """Position and motion of one pig.
 
     Attributes:
@@ -58,8 +59,8 @@ class RigidState:
     angular_velocity_rad_s: FloatArray = field(default_factory=lambda: np.zeros(3))
 
 
-@dataclass(frozen=True)
-class Toss:
+@dataclass(frozen=True, eq=False)
+class Toss(ExactValue):
     """The moment of release: one state a pig."""
 
     black: RigidState
@@ -70,8 +71,8 @@ class Toss:
         return self.black, self.pink
 
 
-@dataclass(frozen=True)
-class ConvexPart:
+@dataclass(frozen=True, eq=False)
+class ConvexPart(ExactValue):
     """One convex collision part.
 
     Attributes:
@@ -83,8 +84,8 @@ class ConvexPart:
     vertices_m: FloatArray
 
 
-@dataclass(frozen=True)
-class PigModel:
+@dataclass(frozen=True, eq=False)
+class PigModel(ExactValue):
     """A rigid pig as the physics sees it, in the pig frame.
 
     Attributes:
@@ -165,8 +166,8 @@ class Table:
     width_m: float
 
 
-@dataclass(frozen=True)
-class Contact:
+@dataclass(frozen=True, eq=False)
+class Contact(ExactValue):
     """One body part that is in contact at rest.
 
     Attributes:
@@ -185,8 +186,8 @@ class Contact:
     position_m: FloatArray
 
 
-@dataclass(frozen=True)
-class Basin:
+@dataclass(frozen=True, eq=False)
+class Basin(ExactValue):
     """A way to lie on a flat table, as far as energy decides whether a pig stays in it.
 
     Attributes:
@@ -200,8 +201,8 @@ class Basin:
     barrier_m: float
 
 
-@dataclass(frozen=True)
-class Rest:
+@dataclass(frozen=True, eq=False)
+class Rest(ExactValue):
     """How the world left the two pigs.
 
     Attributes:
@@ -225,8 +226,8 @@ class Rest:
     basins: tuple[int | None, int | None] = (None, None)
 
 
-@dataclass(frozen=True)
-class PoseReading:
+@dataclass(frozen=True, eq=False)
+class PoseReading(ExactValue):
     """What the classifier says of one pig.
 
     Attributes:
@@ -238,8 +239,8 @@ class PoseReading:
     margin: float
 
 
-@dataclass(frozen=True)
-class PigResult:
+@dataclass(frozen=True, eq=False)
+class PigResult(ExactValue):
     """One pig's line in a roll.
 
     Attributes:
@@ -262,8 +263,8 @@ class PigResult:
     time_s: float
 
 
-@dataclass(frozen=True)
-class Roll:
+@dataclass(frozen=True, eq=False)
+class Roll(ExactValue):
     """One roll, end to end. `score` is None where the rules give none."""
 
     seed: int

@@ -1,8 +1,14 @@
-"""Safe YAML with messages that name the file, the key and the nearest valid key."""
+"""Safe YAML with messages that name the file, the key and the nearest valid key.
+
+Plain scalars are read as YAML 1.2 has them, and numbers are decimal: `0100` is a hundred, `1e3` a
+thousand. `yes`, `1:40`, `0x10`, `1_000` and dates are texts, which are refused where a number is
+meant. YAML 1.1, which PyYAML reads, takes `0100` for 64, `1e3` for a text and `1:40` for 100.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,10 +21,34 @@ from physim.errors import ConfigError
 from physim.files import read_plain
 
 MAX_BYTES = 1_000_000  # no settings file of ours comes near; refuses a wrong file early
+_TAG = "tag:yaml.org,2002:"
+_WORDS = {
+    "null": (r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    "bool": (r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+}
+_NUMBERS = {
+    "int": (r"[-+]?[0-9]{1,400}", list("-+0123456789")),
+    "float": (
+        r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
+        r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
+        list("-+.0123456789"),
+    ),
+}
 
 
 class _Loader(yaml.SafeLoader):
-    """Safe YAML that refuses a key written twice, of which YAML would keep the last."""
+    """Refuses a key written twice, of which YAML would keep the last, and aliases.
+
+    A few lines of aliases of aliases can stand for thousands of millions of values.
+    """
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(
+                None, None, "an alias (*) is not taken; write the value out", mark
+            )
+        return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()
@@ -29,6 +59,33 @@ class _Loader(yaml.SafeLoader):
                 )
             seen.add((key.tag, key.value) if isinstance(key, yaml.ScalarNode) else id(key))
         return super().construct_mapping(node, deep)
+
+    def decimal(self, node: yaml.ScalarNode) -> int | float:
+        """A number of either kind, also one that is tagged as such."""
+        kind = node.tag.removeprefix(_TAG)
+        text = str(self.construct_scalar(node))
+        if not re.fullmatch(_NUMBERS[kind][0], text):
+            raise yaml.constructor.ConstructorError(
+                None, None, f"`{shown_name(text)}` is no decimal number", node.start_mark
+            )
+        return int(text) if kind == "int" else float(re.sub(r"\.(?=[in])", "", text.lower()))
+
+
+class _Dumper(yaml.SafeDumper):
+    """Puts into quotes what either kind of YAML takes for something else than a text."""
+
+
+_Loader.yaml_implicit_resolvers = {}
+for _name, (_pattern, _first) in (_WORDS | _NUMBERS).items():
+    for _class in (_Loader, _Dumper):
+        _class.add_implicit_resolver(_TAG + _name, re.compile(f"^(?:{_pattern})$"), _first)
+for _name in _NUMBERS:
+    _Loader.add_constructor(_TAG + _name, _Loader.decimal)
+
+
+def dumped(data: Mapping[str, Any]) -> str:
+    """The YAML text of a mapping."""
+    return yaml.dump(dict(data), Dumper=_Dumper, sort_keys=False, width=100, allow_unicode=True)
 
 
 def load(path: Path) -> dict[str, Any]:

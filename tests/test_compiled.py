@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import ast
+import errno
+import importlib
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from physim import compiled as module
+from physim import kept
 from physim.values import GRAVITY_M_S2
 from physim.world import kernels
 
@@ -30,26 +37,203 @@ def test_a_numba_that_cannot_be_loaded_is_done_without(tmp_path: Path) -> None:
     assert done.stdout.split() == ["False"]
 
 
-def test_without_a_folder_for_the_cache_it_still_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[bool] = []
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], Any]:
+    """Loads `kernel.py` as a new process would, with a folder for compiled code."""
+    numba = pytest.importorskip("numba")
+    if not module.COMPILED:
+        pytest.skip("PHYSIM_COMPILED=0")
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    (folder / "constants.py").write_text("FACTOR = 2.0\n")
+    (folder / "inner.py").write_text(
+        "from constants import FACTOR\n"
+        "from physim.compiled import compiled\n"
+        "@compiled\n"
+        "def inner(number):\n"
+        "    return FACTOR * number\n"
+    )
+    (folder / "kernel.py").write_text(
+        "from inner import inner\n"
+        "from physim.compiled import compiled\n"
+        "@compiled\n"
+        "def outer(number):\n"
+        "    return inner(number) + 1.0\n"
+    )
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "kept"))
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
-    def njit(function: Callable[..., float] | None = None, *, cache: bool = False) -> object:
-        asked.append(cache)
-        if function is not None:
-            return function
+    def load() -> Any:
+        for name in ("constants", "inner", "kernel"):
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        module._made_from.cache_clear()
+        return importlib.import_module("kernel").outer
 
-        def refuse(function: Callable[..., float]) -> object:
-            raise RuntimeError("cannot cache function 'double': no locator available")
+    return load
 
-        return refuse
 
-    monkeypatch.setattr(module, "njit", njit)
+def hits(function: Any) -> int:
+    """How often compiled code was taken from a file."""
+    return sum(function.stats.cache_hits.values())
 
-    def double(number: float) -> float:
-        return 2.0 * number
 
-    assert module.compiled(double)(3.0) == 6.0
-    assert asked == [True, False]
+def files(tmp_path: Path) -> list[Path]:
+    return sorted(path for path in (tmp_path / "kept").rglob("*") if path.is_file())
+
+
+def test_compiled_code_is_kept(load: Callable[[], Any], tmp_path: Path) -> None:
+    first = load()
+    assert first(3.0) == 7.0 and hits(first) == 0
+    second = load()
+    assert second(3.0) == 7.0 and hits(second) == 1
+    assert second(3) == 7.0 and hits(second) == 1  # other types, in the same file
+    assert load()(3) == 7.0
+    assert len(files(tmp_path)) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "value"),
+    [
+        ("constants.py", "2.0", "5.0", 16.0),
+        ("inner.py", "number\n", "number + 4.0\n", 11.0),
+        ("kernel.py", "1.0", "0.5", 6.5),
+    ],
+)
+def test_compiled_code_follows_every_source(
+    load: Callable[[], Any], tmp_path: Path, name: str, old: str, new: str, value: float
+) -> None:
+    assert load()(3.0) == 7.0
+    path = tmp_path / "sources" / name
+    times = path.stat()
+    path.write_text(path.read_text().replace(old, new))
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # as copies and archives do
+    changed = load()
+    assert changed(3.0) == value and hits(changed) == 0
+    assert len(files(tmp_path)) == 2  # what was kept of the old sources is gone
+    again = load()
+    assert again(3.0) == value and hits(again) == 1
+
+
+def test_compiled_code_follows_the_libraries(
+    load: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert load()(3.0) == 7.0
+    monkeypatch.setattr(np, "__version__", "9.9")
+    other = load()
+    assert other(3.0) == 7.0 and hits(other) == 0
+
+
+def _cut(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+def _flip(content: bytes) -> bytes:
+    return content[:-9] + bytes([content[-9] ^ 1]) + content[-8:]
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda _: b"", _cut, _flip, lambda _: b"\x80no pickle", lambda c: c + b"\0"]
+)
+def test_damaged_files_are_compiled_anew(
+    load: Callable[[], Any], tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    assert load()(3.0) == 7.0
+    for path in files(tmp_path):
+        path.write_bytes(damage(path.read_bytes()))
+    mended = load()
+    assert mended(3.0) == 7.0 and hits(mended) == 0
+    again = load()
+    assert again(3.0) == 7.0 and hits(again) == 1
+
+
+def test_code_of_other_sources_is_not_taken_for_ours(
+    load: Callable[[], Any], tmp_path: Path
+) -> None:
+    """As if a process of older sources had written last."""
+    assert load()(3.0) == 7.0
+    old = {path: path.read_bytes() for path in files(tmp_path)}
+    (tmp_path / "sources" / "constants.py").write_text("FACTOR = 5.0\n")
+    assert load()(3.0) == 16.0
+    for path, content in old.items():
+        path.write_bytes(content)
+    assert load()(3.0) == 16.0
+
+
+@pytest.mark.parametrize("error", [errno.EFBIG, errno.ENOSPC, errno.EROFS, errno.EACCES])
+def test_a_full_or_closed_folder_is_done_without(
+    load: Callable[[], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(error, os.strerror(error))
+
+    monkeypatch.setattr(kept, "write_whole", refuse)
+    assert load()(3.0) == 7.0
+    assert files(tmp_path) == []
+
+
+def test_a_file_may_not_grow(load: Callable[[], Any], tmp_path: Path) -> None:
+    """`ulimit -f`."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    function = load()
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+        assert function(3.0) == 7.0
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert files(tmp_path) == []
+
+
+def test_without_a_folder_for_the_cache_it_still_compiles(
+    load: Callable[[], Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Neither the one that is named nor one of Numba's own."""
+    from numba.core import caching
+
+    def refuse(_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(caching._CacheLocator, "ensure_cache_path", refuse)
+    function = load()
+    assert function(3.0) == 7.0 and hits(function) == 0
+    assert files(tmp_path) == []
+
+
+def test_without_sources_nothing_is_kept(
+    load: Callable[[], Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """There is nothing to compare it with."""
+    monkeypatch.setattr(Path, "glob", lambda *_: iter(()))
+    assert load()(3.0) == 7.0
+    monkeypatch.undo()
+    assert files(tmp_path) == []
+
+
+def test_compiled_functions_use_only_what_their_kept_code_is_compared_with() -> None:
+    top = Path(module.__file__).parent
+    using = [path for path in top.rglob("*.py") if "\n@compiled\n" in path.read_text()]
+    assert len(using) > 3
+    for path in using:
+        compared = {path.parent, top}
+        waiting, seen = [path], set()
+        while waiting:
+            source = waiting.pop()
+            seen.add(source)
+            assert source.parent in compared, (path, source)
+            waiting += [found for found in _imports(source, top) if found not in seen]
+
+
+def _imports(source: Path, top: Path) -> list[Path]:
+    """The files of this package from which one takes names when it is loaded."""
+    found = []
+    for node in ast.parse(source.read_text()).body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("physim"):
+            assert node.module is not None
+            parts = node.module.split(".")[1:]
+            for name in node.names:
+                inner = top.joinpath(*parts, f"{name.name}.py")
+                found.append(inner if inner.exists() else top.joinpath(*parts).with_suffix(".py"))
+    return [path for path in found if path.exists()]
 
 
 ROLLS = """

@@ -14,7 +14,7 @@ from typing import Any
 
 from physim.batch.configuration import differences
 from physim.batch.plan import BatchPlan, Roller, RollSource
-from physim.batch.platforms import these_versions, this_platform
+from physim.batch.platforms import BITS, these_versions, this_platform
 from physim.batch.rows import Row, named, row_of
 from physim.errors import WorkerError
 
@@ -44,6 +44,7 @@ class Kit:
         content: a pickled `RollSource`.
         versions: what every worker must run; None where workers are of this machine.
         check_row: what roll 0 must come out as, to the last bit; None likewise.
+        bits: what the functions of rolls must come to (`platforms`); None likewise.
     """
 
     key: str
@@ -51,6 +52,7 @@ class Kit:
     content: bytes
     versions: dict[str, str] | None = None
     check_row: Row | None = None
+    bits: str | None = None
 
     @classmethod
     def of(cls, plan: BatchPlan, versions: dict[str, str] | None = None) -> Kit:
@@ -81,13 +83,15 @@ class Kit:
         """
         if self.check_row is None:
             return
-        row = row_of(roller.roll(self.seed, 0))
-        if unlike := differences(named(self.check_row), named(row)):
-            platform = ", ".join(this_platform().values())
+        row, platform = row_of(roller.roll(self.seed, 0)), this_platform()
+        unlike = differences(named(self.check_row), named(row))
+        if self.bits is not None:
+            unlike += differences({BITS: self.bits}, {BITS: platform[BITS]})
+        if unlike:
             raise WorkerError(
                 f"a worker makes rolls of other bits ({'; '.join(unlike[:3])}; it runs on "
-                f"{platform}); finished parts are kept: leave out such machines and run the same "
-                "command again"
+                f"{', '.join(platform.values())}); finished parts are kept: leave out such "
+                "machines and run the same command again"
             )
 
     def _check_versions(self) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from physim.batch.files import write_whole
 from physim.batch.kit import Sample
 from physim.batch.manifest_check import COUNTS, ROLLS, problem
 from physim.batch.plan import BatchPlan, default_chunk_size
+from physim.batch.platforms import BITS
 from physim.batch.rows import COLUMNS, named
 from physim.errors import DatasetError
 from physim.files import read_plain, told
@@ -22,6 +24,7 @@ __all__ = ["COUNTS", "ROLLS", "Manifest", "read_manifest"]
 
 NAME = "manifest.json"
 FORMAT = 3
+_MACHINE = ("machine", "libc", "processor")  # of manifests from before there was `BITS`
 
 Json = dict[str, Any]
 
@@ -43,6 +46,8 @@ class Manifest:
         platform: of the machine that made the check roll.
         versions: of physim and of the libraries that could change a roll, there.
         check_roll: roll 0, to the last bit.
+        mixed_with: the platform and the versions of every machine of other bits that has added
+            rolls, by the user's word.
     """
 
     format: int
@@ -57,6 +62,7 @@ class Manifest:
     platform: dict[str, str]
     versions: dict[str, str]
     check_roll: Json
+    mixed_with: list[Json] = field(default_factory=list)
 
     @classmethod
     def of(cls, plan: BatchPlan, configuration: Json, kind: str, sample: Sample) -> Manifest:
@@ -103,23 +109,40 @@ class Manifest:
                 " choose another folder, or the options that it was made with"
             )
 
-    def check_bits(self, sample: Sample, folder: Path) -> None:
-        """Refuses to go on where the same roll comes out otherwise.
+    def joined(self, sample: Sample, folder: Path, *, mixed: bool = False) -> Manifest:
+        """The manifest with which the machine of a sample may add rolls.
+
+        Args:
+            sample: of that machine.
+            folder: of the dataset.
+            mixed: whether rolls of other bits may be added.
 
         Raises:
-            DatasetError: names the columns and what differs between the machines.
+            DatasetError: rolls may come out otherwise there; names what differs.
         """
-        unlike = differences(self.check_roll, named(sample.row))
-        if not unlike:
-            return
+        if (unlike := differences(self.check_roll, named(sample.row))) != []:
+            more = " ..." if len(unlike) > 3 else ""
+            told = f"roll 0 comes out with other bits here ({'; '.join(unlike[:3])}{more})"
+        elif BITS not in self.platform and self._elsewhere(sample, _MACHINE):
+            told = "some rolls may come out with other bits on this machine"
+        elif BITS in self.platform and self._elsewhere(sample, (BITS,)):
+            told = "sine, power and the like come out with other bits here, and so would some rolls"
+        else:
+            return self
+        if mixed:
+            here = {"platform": sample.platform, "versions": sample.versions}
+            return replace(self, mixed_with=[x for x in self.mixed_with if x != here] + [here])
         machines = differences(self.platform, sample.platform)
         machines += differences(self.versions, sample.versions)
         raise DatasetError(
-            f"{folder}: roll 0 comes out with other bits here ({'; '.join(unlike[:3])}"
-            f"{' ...' if len(unlike) > 3 else ''}), so its rolls cannot be continued; "
+            f"{folder}: {told}, so its rolls cannot be continued; "
             f"{'; '.join(machines) or 'platform and versions are the same'}. Begin another folder "
-            "here, or go on with the platform and versions of the manifest"
+            "here, go on with the platform and versions of the manifest, or mix the rolls of both "
+            "by --mixed-platforms"
         )
+
+    def _elsewhere(self, sample: Sample, names: Sequence[str]) -> bool:
+        return any(self.platform.get(name) != sample.platform.get(name) for name in names)
 
 
 def read_manifest(folder: Path | str) -> Manifest:

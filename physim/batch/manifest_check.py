@@ -42,6 +42,15 @@ def _row(value: Any) -> bool:
     )
 
 
+def _machines(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(machine, dict)
+        and set(machine) == {"platform", "versions"}
+        and all(map(_texts, machine.values()))
+        for machine in value
+    )
+
+
 # What each key must be, and how to say it.
 _MUST: dict[str, tuple[Check, str]] = {
     "format": (_whole(0, 10**6), "a whole number"),
@@ -56,7 +65,9 @@ _MUST: dict[str, tuple[Check, str]] = {
     "platform": (_texts, "names and texts"),
     "versions": (_texts, "names and texts"),
     "check_roll": (_row, "one value for each column of a roll"),
+    "mixed_with": (_machines, "a list of platforms and versions"),
 }
+_LATER = ("mixed_with",)  # older manifests are without them
 
 
 def problem(data: Mapping[str, Any]) -> str | None:
@@ -66,6 +77,8 @@ def problem(data: Mapping[str, Any]) -> str | None:
             return f"unknown key {shown(key)}"
     for key, (holds, must) in _MUST.items():
         if key not in data:
+            if key in _LATER:
+                continue
             return f"`{key}` is missing"
         if not holds(data[key]):
             return f"`{key}` must be {must}, found {shown(data[key])}"

@@ -40,10 +40,9 @@ class PartStore:
         self._manifest = manifest
         self._parts = folder / FOLDER
         make_folder(self._parts)
-        self._paths = dict(part_paths(folder))
         # First index to rows, of every part that is there and whole.
         with ThreadPoolExecutor(_THREADS) as threads:
-            there = threads.map(lambda at: check_part(at[1], at[0], manifest), self._paths.items())
+            there = threads.map(lambda at: check_part(at[1], at[0], manifest), part_paths(folder))
             self._there = dict(there)
 
     @property
@@ -62,7 +61,7 @@ class PartStore:
     def add(self, chunk: range, rows: pa.Table) -> None:
         """Writes the part of one chunk, after the rows that it has had before the batch grew."""
         first = chunk.start - chunk.start % self._manifest.chunk_size
-        path = self._paths.get(first, self._parts / f"part-{first:0{_DIGITS}d}.parquet")
+        path = self._parts / _part_name(first)
         if first < chunk.start:
             kept = read_part(path, first, self._manifest, list(COLUMNS))
             rows = pa.concat_tables([kept.replace_schema_metadata(), rows])
@@ -88,15 +87,25 @@ def part_paths(folder: Path) -> list[tuple[int, Path]]:
     """First index and path of every part, in the order of the indices.
 
     Raises:
-        DatasetError: a part whose name holds no index, or that is no plain file.
+        DatasetError: something else is there, which other programs would read as a part of the
+            table or stumble over. What only systems see (`.DS_Store`) may stay.
     """
     found = []
-    for path in (folder / FOLDER).glob("part-*.parquet"):
+    parts = folder / FOLDER
+    for path in parts.iterdir() if parts.is_dir() else ():
+        plain = path.is_file()  # reading a pipe would wait for ever
+        if path.name.startswith(".") and plain and path.suffix.lower() != ".parquet":
+            continue
         digits = path.stem.removeprefix("part-")
-        if not digits.isdecimal() or not path.is_file():  # reading a pipe would wait for ever
+        first = int(digits) if digits.isdecimal() else 0
+        if path.name != _part_name(first) or not plain:
             raise DatasetError(f"{path}: not a part of this dataset; {_MOVE_IT}")
-        found.append((int(digits), path))
+        found.append((first, path))
     return sorted(found)
+
+
+def _part_name(first: int) -> str:
+    return f"part-{first:0{_DIGITS}d}.parquet"
 
 
 def check_part(path: Path, first: int, manifest: Manifest) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from physim.batch.files import only_writer
 from physim.batch.kit import Kit, Sample
 from physim.batch.manifest import Json
 from physim.batch.plan import BatchPlan, default_chunk_size
-from physim.batch.platforms import these_versions
+from physim.batch.platforms import BITS, these_versions
 from physim.batch.processes import cores
 from physim.batch.store import Store, open_store, refuse_foreign
 from physim.batch.tally import Tally
@@ -62,6 +62,7 @@ def run_batch(
     workers: int | None = None,
     dask: str | None = None,
     counts_only: bool = False,
+    mixed_platforms: bool = False,
     progress: Progress | None = None,
 ) -> BatchResult:
     """Makes the rolls of a plan that are not there yet.
@@ -73,6 +74,8 @@ def run_batch(
         dask: address of a Dask scheduler whose workers make the rolls, such as
             `tcp://host:8786`, or `local` for a cluster of its own, of `workers` processes.
         counts_only: keeps `counts.json` in the folder in place of the rolls.
+        mixed_platforms: goes on also where rolls come out with other bits than those that the
+            folder holds; its manifest then tells of both machines.
         progress: called with the rolls done and all rolls, first of all once.
 
     Raises:
@@ -105,7 +108,14 @@ def run_batch(
 
             crew = held.enter_context(open_cluster(None if dask == LOCAL else dask, count))
         held.enter_context(closing(crew))
-        return run_on(crew, plan, out, counts_only=counts_only, progress=progress)
+        return run_on(
+            crew,
+            plan,
+            out,
+            counts_only=counts_only,
+            mixed_platforms=mixed_platforms,
+            progress=progress,
+        )
 
 
 def run_on(
@@ -114,6 +124,7 @@ def run_on(
     out: Path | None,
     *,
     counts_only: bool = False,
+    mixed_platforms: bool = False,
     progress: Progress | None = None,
 ) -> BatchResult:
     """As `run_batch`, on these workers; `only_writer` must hold the folder."""
@@ -123,13 +134,13 @@ def run_on(
     counts_only = counts_only or out is None
     sample = cache(Crew(workers, kit).sample)
     with ExitStack() as held:
-        store = _store(plan, configuration, out, counts_only, sample)
+        store = _store(plan, configuration, out, counts_only, mixed_platforms, sample)
         held.enter_context(closing(store))
         before = done = store.done
         if progress:
             progress(done, plan.n)
         if workers.elsewhere and done < plan.n:
-            kit = replace(kit, check_row=sample().row)
+            kit = replace(kit, check_row=sample().row, bits=sample().platform[BITS])
         tasks = Tasks(store.missing(), plan.n - done)
         rows = None if counts_only else Assembly()
         results = Crew(workers, kit).results(
@@ -157,11 +168,12 @@ def _store(
     configuration: Json,
     out: Path | None,
     counts_only: bool,
+    mixed_platforms: bool,
     sample: Callable[[], Sample],
 ) -> Store:
     if out is None:
         return Tally(plan.n, plan.chunk_size or default_chunk_size(plan.n, counts_only))
-    return open_store(plan, configuration, out, counts_only, sample)
+    return open_store(plan, configuration, out, counts_only, sample, mixed=mixed_platforms)
 
 
 def _checked(workers: int | None) -> int:

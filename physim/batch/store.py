@@ -43,6 +43,8 @@ def open_store(
     folder: Path,
     counts_only: bool,
     sample: Callable[[], Sample],
+    *,
+    mixed: bool = False,
 ) -> Store:
     """The store of a plan; the folder must be locked.
 
@@ -52,6 +54,7 @@ def open_store(
         folder: empty, or with a dataset of the same configuration and no more rolls.
         counts_only: keep counts in place of rolls.
         sample: makes roll 0, to compare its bits before rolls are added.
+        mixed: whether rolls of other bits may be added.
 
     Raises:
         DatasetError: the folder holds something else, or a damaged part.
@@ -72,7 +75,7 @@ def open_store(
     manifest = replace(there, n=plan.n)
     store = _open(manifest, folder)
     if store.done < plan.n:
-        manifest.check_bits(sample(), folder)
+        manifest = manifest.joined(sample(), folder, mixed=mixed)
     if manifest != there:
         manifest.write(folder)
     return store

@@ -35,11 +35,7 @@ class Done(Generic[Content]):
 
 
 class Bench:
-    """The simulator of the kit that was asked for last; one roll at a time.
-
-    PyBullet has settings that are global to the process, so rolls of several threads wait for each
-    other. A worker with one thread wastes nothing.
-    """
+    """The simulator of the kit that was asked for last; threads wait for each other."""
 
     def __init__(self) -> None:
         self._key: str | None = None
@@ -80,7 +76,7 @@ class Bench:
             self._close()
 
     def _roller_of(self, kit: Kit) -> Roller:
-        key = f"{kit.key} {kit.check_row} {kit.versions}"
+        key = f"{kit.key} {kit.check_row} {kit.bits} {kit.versions}"
         if self._roller is None or self._key != key:
             self._close()
             self._roller = self._open.enter_context(kit.open())

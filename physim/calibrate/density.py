@@ -21,7 +21,7 @@ from physim.calibrate.fit import Fit, Problem
 from physim.calibrate.kinds import Point, kinds
 from physim.calibrate.logits import softmax
 from physim.calibrate.parameters import Space
-from physim.values import FloatArray
+from physim.values import ExactValue, FloatArray
 
 REACH = 2.5  # spreads of the priors to each side of the fit: where samples are used, and x may be
 _JITTER = 1e-9  # variance added to log-odds: keeps Cholesky's method going where they are certain
@@ -29,8 +29,8 @@ _NEWTON, _HALVINGS, _STILL = 30, 20, 1e-4
 _LEAST = 1e-300  # a frequency
 
 
-@dataclass(frozen=True)
-class Observed:
+@dataclass(frozen=True, eq=False)
+class Observed(ExactValue):
     """Real counts of one kind, with the emulator that predicts them.
 
     Attributes:
@@ -80,8 +80,8 @@ class Observed:
         return np.asarray(np.where(settled, value - 0.5 * determinant, -np.inf))
 
 
-@dataclass(frozen=True)
-class Density:
+@dataclass(frozen=True, eq=False)
+class Density(ExactValue):
     """The posterior's, in the priors' spreads about the fit.
 
     Attributes:

@@ -32,7 +32,7 @@ import numpy as np
 
 from physim.calibrate.logits import Counts, mode, softmax
 from physim.calibrate.surface import features
-from physim.values import FloatArray
+from physim.values import ExactValue, FloatArray
 
 LENGTH = 1.5  # l, in the priors' spreads
 _MOST_WAVES, _WAVES_EACH = 64, 8  # wave vectors: at most, and for each parameter
@@ -41,8 +41,8 @@ _LEAST_RIDGE, _MOST_RIDGE = 0.3, 1e6
 _ROUNDS, _SETTLED = 10, 0.005  # of the iteration; a change of log-odds at which it ends
 
 
-@dataclass(frozen=True)
-class Emulator:
+@dataclass(frozen=True, eq=False)
+class Emulator(ExactValue):
     """Log-odds as a normal variable at each point.
 
     Attributes:

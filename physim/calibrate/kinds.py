@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from physim.calibrate.objective import Objective, Table
 from physim.calibrate.sample import Sample
-from physim.values import FloatArray
+from physim.values import ExactValue, FloatArray
 
 _BARELY = 1e-3  # pigs a sample in a cell that no sample has any in
 
 Point = tuple[FloatArray, Sample]
 
 
-@dataclass(frozen=True)
-class Kind:
+@dataclass(frozen=True, eq=False)
+class Kind(ExactValue):
     """Counts of one kind; the cell with the most simulated pigs comes first.
 
     Attributes:

@@ -16,15 +16,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.values import FloatArray
+from physim.values import ExactValue, FloatArray
 
 Counts = NDArray[np.int64] | FloatArray
 _STEPS = 100  # of Newton's method, at most
 _SMALL = 1e-9  # a relative gain of the log likelihood at which it ends
 
 
-@dataclass(frozen=True)
-class Mode:
+@dataclass(frozen=True, eq=False)
+class Mode(ExactValue):
     """The likeliest coefficients with given ridges.
 
     Attributes:

@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from physim.calibrate.surface import Surface, features
-from physim.values import FloatArray
+from physim.values import ExactValue, FloatArray
 
 Counts = NDArray[np.int64]
 _STARTS = 12  # of the search, the middle of the region among them
 _LEAST = 1e-12  # a frequency; keeps the logarithm finite far from what was sampled
 
 
-@dataclass(frozen=True)
-class Prior:
+@dataclass(frozen=True, eq=False)
+class Prior(ExactValue):
     """A normal prior on scaled parameters.
 
     Attributes:
@@ -37,8 +37,8 @@ class Prior:
         return float((((x - self.mean) / self.sd) ** 2).sum())
 
 
-@dataclass(frozen=True)
-class Real:
+@dataclass(frozen=True, eq=False)
+class Real(ExactValue):
     """Real counts of one kind, with the surface that predicts them.
 
     Attributes:
@@ -57,8 +57,8 @@ class Real:
         return np.maximum(self.surface.probabilities(points, self.heights), _LEAST)
 
 
-@dataclass(frozen=True)
-class Optimum:
+@dataclass(frozen=True, eq=False)
+class Optimum(ExactValue):
     """Where the surfaces agree best.
 
     Attributes:

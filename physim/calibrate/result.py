@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from physim import arguments, yamlfile
 from physim.batch.files import make_folder, write_whole
@@ -122,7 +121,7 @@ def write_fit(folder: Path, fit: Fit, problem: Problem, base: Mapping[str, str])
     """
     data = {"base": dict(base), **summary(fit, problem)}
     head = "# Made by `physim calibrate`; docs/calibration.md says what each entry means.\n"
-    write_whole(folder / FIT_YAML, (head + _dumped(data)).encode())
+    write_whole(folder / FIT_YAML, (head + yamlfile.dumped(data)).encode())
     return folder / FIT_YAML
 
 
@@ -242,7 +241,7 @@ def write_model(folder: Path, model: str, values: Values, side: float = 0.0) -> 
             if path.is_file():
                 write_whole(folder / path.name, path.read_bytes())
         data.update(mesh=file.mesh.name, parts=file.parts.name)
-    write_whole(folder / MODEL_YAML, _dumped(data).encode())
+    write_whole(folder / MODEL_YAML, yamlfile.dumped(data).encode())
     if sculpted:
         build_folder(folder)
     keep(folder)
@@ -255,9 +254,5 @@ def write_toss(folder: Path, base: Setup, values: Values) -> Path | None:
     if not fitted:
         return None
     entry = {"fitted": yaml_values(setup(base, fitted).toss)}
-    write_whole(folder / TOSS_YAML, _dumped(entry).encode())
+    write_whole(folder / TOSS_YAML, yamlfile.dumped(entry).encode())
     return folder / TOSS_YAML
-
-
-def _dumped(data: Mapping[str, Any]) -> str:
-    return yaml.safe_dump(dict(data), sort_keys=False, width=100, allow_unicode=True)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from physim.errors import ConfigError
-from physim.values import FloatArray
+from physim.values import ExactValue, FloatArray
 
 LEAST_POPULATION = 12  # the mean of the better half averages the noise of its members
 _LATE = 1 / 3  # share of the generations that tell the estimate and the spread
@@ -76,8 +76,8 @@ Evaluate = Callable[[int, Sequence[FloatArray]], Sequence[tuple[float, Any]]]
 """Gives loss and record of each point of a generation, from its number and the points."""
 
 
-@dataclass(frozen=True)
-class Estimate:
+@dataclass(frozen=True, eq=False)
+class Estimate(ExactValue):
     """Where a search is.
 
     Attributes:
@@ -100,8 +100,8 @@ class Estimate:
     at_border: tuple[bool, ...] = ()
 
 
-@dataclass(frozen=True)
-class Posterior:
+@dataclass(frozen=True, eq=False)
+class Posterior(ExactValue):
     """Draws of the parameters, as likely as the real rolls and the prior leave them.
 
     Attributes:

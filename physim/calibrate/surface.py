@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from physim.calibrate.logits import Counts, Mode, mode, softmax
-from physim.values import FloatArray
+from physim.values import ExactValue, FloatArray
 
 # A ridge of r means: a coefficient is expected to be some 1 / sqrt(r).
 _SLOPE, _CURVATURES = 1.0, (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)
@@ -58,8 +58,8 @@ def feature_gradients(x: FloatArray, height: float) -> FloatArray:
     )
 
 
-@dataclass(frozen=True)
-class Surface:
+@dataclass(frozen=True, eq=False)
+class Surface(ExactValue):
     """A fitted surface.
 
     Attributes:

@@ -36,6 +36,11 @@ MAX_ROLLS, MAX_WORKERS = 10**12, 1024  # of `BatchPlan` and `run_batch`, which l
     help="Rolls a file; without it 200, more for millions. A folder keeps what it began with.",
 )
 @click.option("--counts-only", is_flag=True, help="Keep no rolls, only what they add up to.")
+@click.option(
+    "--mixed-platforms",
+    is_flag=True,
+    help="Go on although rolls come out with other bits here than in the folder.",
+)
 @setup_options
 @json_option
 def batch(
@@ -46,6 +51,7 @@ def batch(
     dask: str | None,
     chunk_size: int | None,
     counts_only: bool,
+    mixed_platforms: bool,
     as_json: bool,
     **names: Any,
 ) -> None:
@@ -69,7 +75,13 @@ def batch(
         plan = BatchPlan(n=n, chunk_size=chunk_size, **names)
         try:
             result = run_batch(
-                plan, out, workers=workers, dask=dask, counts_only=counts_only, progress=line
+                plan,
+                out,
+                workers=workers,
+                dask=dask,
+                counts_only=counts_only,
+                mixed_platforms=mixed_platforms,
+                progress=line,
             )
         except KeyboardInterrupt as stop:
             line.close()

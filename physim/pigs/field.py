@@ -9,7 +9,7 @@ import numpy as np
 
 from physim.pigs import sdf
 from physim.pigs.shape import PigShape
-from physim.values import FloatArray
+from physim.values import ExactValue, FloatArray
 
 # Fillets [mm]. Body widths are large, because the body's collision parts follow the blended
 # surface; where a limb meets the body the parts do not, so those stay small.
@@ -21,8 +21,8 @@ SNOUT_TAPER = 1.6  # radius in the middle of the head, relative to the disc
 LEGS = ("front_left", "front_right", "hind_left", "hind_right")
 
 
-@dataclass(frozen=True)
-class Leg:
+@dataclass(frozen=True, eq=False)
+class Leg(ExactValue):
     """A tapered rod from the hip to the middle of the sole [mm]."""
 
     hip: FloatArray

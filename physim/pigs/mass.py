@@ -8,11 +8,11 @@ import numpy as np
 
 from physim.errors import ModelError
 from physim.pigs.mesh import IntArray, MassIntegrals, mass_integrals
-from physim.values import FloatArray
+from physim.values import ExactValue, FloatArray
 
 
-@dataclass(frozen=True)
-class MassProperties:
+@dataclass(frozen=True, eq=False)
+class MassProperties(ExactValue):
     """Of a rigid body, in the frame of its mesh.
 
     Attributes:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from physim import files, kept
 from physim.errors import ModelError
-from physim.values import FloatArray
+from physim.values import ExactValue, FloatArray
 
 IntArray = NDArray[np.int64]
 _FLAT = 1e-4  # least thickness and least share of the bounding box that count as solid
@@ -25,8 +25,8 @@ MAX_COORDINATE = 1e6  # of any unit; further out too few digits are left for a p
 _NAME_AN_OBJ = "`mesh` and `parts` in model.yaml must name OBJ files in its folder"
 
 
-@dataclass(frozen=True)
-class MassIntegrals:
+@dataclass(frozen=True, eq=False)
+class MassIntegrals(ExactValue):
     """Volume [u3], centre (3,) [u] and second moment (3, 3) about it at density 1 [u5]."""
 
     volume: float
@@ -34,8 +34,8 @@ class MassIntegrals:
     inertia: FloatArray
 
 
-@dataclass(frozen=True)
-class ObjGroup:
+@dataclass(frozen=True, eq=False)
+class ObjGroup(ExactValue):
     """Faces that share an `o` or `g` name and a `usemtl` material."""
 
     name: str
@@ -43,8 +43,8 @@ class ObjGroup:
     faces: IntArray
 
 
-@dataclass(frozen=True)
-class ObjMesh:
+@dataclass(frozen=True, eq=False)
+class ObjMesh(ExactValue):
     """An OBJ file: vertices (n, 3) in the file's unit, faces in groups."""
 
     vertices: FloatArray

@@ -21,7 +21,7 @@ from physim.pigs.parts import convex_parts
 from physim.pigs.sculpt import SculptedMesh, sculpt
 from physim.pigs.shape import PigShape
 from physim.pigs.solid import mesh_vertices_m, solid_of
-from physim.values import ConvexPart, FloatArray, PigModel
+from physim.values import ConvexPart, ExactValue, FloatArray, PigModel
 
 MOST_PARTS = 16  # PyBullet keeps 16 shapes of a compound and drops the others without a word
 MTL_NAME = "pig.mtl"
@@ -35,8 +35,8 @@ COLORS = {
 }
 
 
-@dataclass(frozen=True)
-class VisualMesh:
+@dataclass(frozen=True, eq=False)
+class VisualMesh(ExactValue):
     """What a pig looks like.
 
     Attributes:

@@ -15,7 +15,7 @@ from physim.arguments import shown
 from physim.errors import ConfigError, ModelError
 from physim.pigs.shape import PigShape, shape_from_mapping, shape_range
 from physim.resources import data_folder
-from physim.values import BODY_PARTS, FloatArray
+from physim.values import BODY_PARTS, ExactValue, FloatArray
 
 FILE_NAME = "model.yaml"
 MASS_G = (0.01, 10_000.0)  # that a model may have
@@ -49,8 +49,8 @@ _KEYS = (
 _REQUIRED = ("mesh", "parts", "mesh_unit", "mass_g", "lateral_friction", "restitution")
 
 
-@dataclass(frozen=True)
-class ModelFile:
+@dataclass(frozen=True, eq=False)
+class ModelFile(ExactValue):
     """One `model.yaml`, checked.
 
     Attributes:

@@ -11,7 +11,7 @@ from physim.pigs import field, paint
 from physim.pigs.mesh import IntArray
 from physim.pigs.parts import convex_parts
 from physim.pigs.shape import PigShape
-from physim.values import FloatArray
+from physim.values import ExactValue, FloatArray
 
 VOXEL_MM = 0.36  # about 44,000 faces; collision parts do not depend on it
 _BATCH = 60_000  # points a call: keeps the working memory in the processor's cache
@@ -19,8 +19,8 @@ _NEAR = 1.5  # coarse steps: farther from the surface than that, only the field'
 _BORDER_MM = 1.5  # room around the collision parts; the surface stays within 0.4 mm of them
 
 
-@dataclass(frozen=True)
-class SculptedMesh:
+@dataclass(frozen=True, eq=False)
+class SculptedMesh(ExactValue):
     """A closed mesh in the sculpting frame.
 
     Attributes:

@@ -11,11 +11,11 @@ import numpy as np
 from physim import kept
 from physim.pigs import mesh as meshes
 from physim.pigs.modelfile import ModelFile
-from physim.values import FloatArray
+from physim.values import ExactValue, FloatArray
 
 
-@dataclass(frozen=True)
-class Solid:
+@dataclass(frozen=True, eq=False)
+class Solid(ExactValue):
     """A closed mesh, in metres, along the pig's axes.
 
     Attributes:

@@ -16,6 +16,7 @@ from physim.play.solver import FloatArray, Solution, Sweep
 from physim.rules.hog_call import is_right, predictions, transfer
 from physim.rules.ruleset import Effect, Reach
 from physim.rules.throws import Throw
+from physim.values import ExactValue
 
 _CLEAR = 1e-6  # a gain in probability below the solver's errors is none
 
@@ -38,8 +39,8 @@ class CallValue:
     roller_points: float
 
 
-@dataclass(frozen=True)
-class CallStudy:
+@dataclass(frozen=True, eq=False)
+class CallStudy(ExactValue):
     """All predictions at all scores.
 
     Attributes:

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from physim.errors import ConfigError
 from physim.game.distribution import ThrowOdds
 from physim.rules.ruleset import End, Reach, RuleSet
+from physim.values import ExactValue
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[str], None]
@@ -38,8 +39,8 @@ MOST_SWEEPS = 100_000
 MAX_TARGET = 500
 
 
-@dataclass(frozen=True)
-class Solution:
+@dataclass(frozen=True, eq=False)
+class Solution(ExactValue):
     """The solved game.
 
     Attributes:

@@ -21,7 +21,7 @@ from physim.batch.rows import COUNTED
 from physim.batch.run import run_batch
 from physim.roll import Setup
 from physim.statistics.joint import Joint
-from physim.values import PIG_NAMES
+from physim.values import PIG_NAMES, ExactValue
 
 COLUMNS = ("index", *COUNTED)
 _JOINT = ("status", "outcome", "touching", *(f"{pig}_pose" for pig in PIG_NAMES))
@@ -68,8 +68,8 @@ class SetupPlan(BatchPlan):
         return heights
 
 
-@dataclass(frozen=True)
-class Rolls:
+@dataclass(frozen=True, eq=False)
+class Rolls(ExactValue):
     """The rolls of a sample, from index 0 on.
 
     Attributes:

@@ -15,13 +15,13 @@ import numpy as np
 
 from physim.statistics.joint import Joint
 from physim.validation.sensitivity import Sensitivity, Slopes
-from physim.values import FloatArray
+from physim.values import ExactValue, FloatArray
 
 TOLD, NOT_TOLD, UNRESOLVED = "told", "not told", "unresolved"
 
 
-@dataclass(frozen=True)
-class Combination:
+@dataclass(frozen=True, eq=False)
+class Combination(ExactValue):
     """One direction of parameter space.
 
     Attributes:
@@ -41,8 +41,8 @@ class Combination:
     verdict: str
 
 
-@dataclass(frozen=True)
-class Information:
+@dataclass(frozen=True, eq=False)
+class Information(ExactValue):
     """What a table knows.
 
     Attributes:

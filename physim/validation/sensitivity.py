@@ -21,7 +21,7 @@ from physim.statistics.columns import codes_of, counted_rolls
 from physim.statistics.pairs import NAMED_POSES, POSE_CELLS
 from physim.statistics.pairs import TOUCHING as TOUCHING_CELL
 from physim.validation.datasets import Rolls, SetupPlan, Source
-from physim.values import PIG_NAMES, FloatArray, Outcome, Pose, Status
+from physim.values import PIG_NAMES, ExactValue, FloatArray, Outcome, Pose, Status
 
 RESPONSES = (*POSE_CELLS, TOUCHING_CELL)  # six frequencies of pigs, and one of rolls
 _TOUCHING = (tuple(Outcome).index(Outcome.OINKER), tuple(Outcome).index(Outcome.PIGGYBACK))
@@ -84,8 +84,8 @@ class Varied:
         return cls(parameter.name, parameter.unit, value, low, high, parameter.prior_sd)
 
 
-@dataclass(frozen=True)
-class Slopes:
+@dataclass(frozen=True, eq=False)
+class Slopes(ExactValue):
     """Derivatives at one height of release, or at all of them, each for one `scale`.
 
     Attributes:

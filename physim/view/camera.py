@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from physim.values import FloatArray
+from physim.values import ExactValue, FloatArray
 
 
-@dataclass(frozen=True)
-class View:
+@dataclass(frozen=True, eq=False)
+class View(ExactValue):
     """A camera that looks at a point, upright.
 
     Attributes:

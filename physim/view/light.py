@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.values import FloatArray
+from physim.values import ExactValue, FloatArray
 
 DIRECTIONS = 128
 LAMP = np.array([-0.38, -0.35, 0.86]) / math.sqrt(0.38**2 + 0.35**2 + 0.86**2)  # towards it
@@ -92,8 +92,8 @@ def lit(
     return np.asarray(both[:, :3] + open_share * both[:, 3:])
 
 
-@dataclass(frozen=True)
-class Shade:
+@dataclass(frozen=True, eq=False)
+class Shade(ExactValue):
     """What light the pigs leave to the table, as a picture of a square of it.
 
     Attributes:

@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix, identity
 
 from physim.pigs.library import load_all
 from physim.pigs.model import LoadedModel
-from physim.values import BLACK, FloatArray, RigidState
+from physim.values import BLACK, ExactValue, FloatArray, RigidState
 from physim.view.light import seen_sky
 from physim.view.raster import Seen
 from physim.world.shaded import ColoredMesh
@@ -30,8 +30,8 @@ PINK_COLORS: Mapping[str, Color] = {
 BLACK_COLORS: Mapping[str, Color] = {**PINK_COLORS, "snout": (0.12, 0.11, 0.12)}
 
 
-@dataclass(frozen=True)
-class PigLook:
+@dataclass(frozen=True, eq=False)
+class PigLook(ExactValue):
     """A model ready to be drawn.
 
     Attributes:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.values import FloatArray
+from physim.values import ExactValue, FloatArray
 
 _AT_ONCE = 2_000_000  # tests of a pixel, to bound the memory
 
@@ -20,8 +20,8 @@ IntArray = NDArray[np.int64]
 AnyFloats = NDArray[np.floating[Any]]  # colours are computed in 32 bits
 
 
-@dataclass(frozen=True)
-class Seen:
+@dataclass(frozen=True, eq=False)
+class Seen(ExactValue):
     """The pixels at which a mesh is seen, each once.
 
     Attributes:

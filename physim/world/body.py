@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from physim import kept
 from physim.geometry import inside_margin
 from physim.rotations import conjugate, from_matrix, multiply, normalized, rotate
-from physim.values import FloatArray, PigModel, RigidState, Triple
+from physim.values import ExactValue, FloatArray, PigModel, RigidState, Triple
 from physim.world.softness import sag_m
 
 # Off-diagonal inertia below this share of the largest moment counts as zero, so
@@ -31,8 +31,8 @@ SOFT_GROUPS = 16
 _FLAT = 1e-6  # of the radius: corners that near to a plane lie in it
 
 
-@dataclass(frozen=True)
-class Body:
+@dataclass(frozen=True, eq=False)
+class Body(ExactValue):
     """One rigid pig in its principal frame.
 
     Attributes:

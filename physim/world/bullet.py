@@ -7,7 +7,8 @@ Why it is set up as it is (units: see `bullet_client`):
   them speed, so that restitution is what it says (within 0.005) at any time step.
 * `contactBreakingThreshold` is small because Bullet brakes a body as soon as it is
   that near, before it touches, which eats the bounce. The value is global to the
-  process: all clients of a process have the same settings.
+  process, the only one that is: a client sets it again before it steps, and no other
+  client can come in between.
 * The solver ends its iterations once no impulse changes a speed by more than
   `solver_tolerance_m_s` any more; most steps need far fewer than the most allowed.
 * Where a pig is soft, overlaps are what its springs work with, and are not split off. A rigid pig
@@ -19,12 +20,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from physim.values import GRAVITY_M_S2, Surface
 from physim.world.body import Body
 from physim.world.bullet_bodies import soften
-from physim.world.bullet_client import UNITS_PER_M, pybullet, quiet_stdout
+from physim.world.bullet_client import LOCK, UNITS_PER_M, pybullet, quiet_stdout
 from physim.world.motion import Motion, PlainState
 from physim.world.settings import EngineSettings
 
@@ -36,6 +37,8 @@ _Self = TypeVar("_Self", bound="Client")
 
 class Client:
     """One DIRECT client. Use it with `with`."""
+
+    _threshold_m: ClassVar[float] = math.nan  # the process's contact threshold, as set last
 
     def __init__(self, settings: EngineSettings, surface: Surface, bodies: Sequence[Body]) -> None:
         """Keeps what it is made for; `open` connects.
@@ -79,12 +82,12 @@ class Client:
                 useSplitImpulse=0 if self.soft else 1,
                 splitImpulsePenetrationThreshold=1.0,  # split every overlap, however small
                 erp=0.0,
-                contactBreakingThreshold=self.settings.contact_breaking_m * UNITS_PER_M,
                 restitutionVelocityThreshold=self.settings.restitution_threshold_m_s * UNITS_PER_M,
                 deterministicOverlappingPairs=1,
                 enableFileCaching=0,
                 physicsClientId=self.id,
             )
+            self._claim(anew=True)
         self._running = (0, 0)
         self.pigs = []
 
@@ -111,21 +114,36 @@ class Client:
                 self.run(1, halvings)
                 each(number)
             return finer
-        if (steps, halvings) != self._running:
-            self._running = (steps, halvings)
-            duration_s = steps * self.settings.time_step_s
-            recovery_s = self.settings.recovery_s
-            if self.soft:
-                recovery_s *= SLOWER_RECOVERY
-                self._soften(duration_s / finer)
-            pybullet.setPhysicsEngineParameter(
-                fixedTimeStep=duration_s,
-                numSubSteps=finer,
-                contactERP=1.0 - math.exp(-duration_s / finer / recovery_s),
-                physicsClientId=self.id,
-            )
-        pybullet.stepSimulation(physicsClientId=self.id)
+        with LOCK:
+            self._claim()
+            if (steps, halvings) != self._running:
+                self._running = (steps, halvings)
+                duration_s = steps * self.settings.time_step_s
+                recovery_s = self.settings.recovery_s
+                if self.soft:
+                    recovery_s *= SLOWER_RECOVERY
+                    self._soften(duration_s / finer)
+                pybullet.setPhysicsEngineParameter(
+                    fixedTimeStep=duration_s,
+                    numSubSteps=finer,
+                    contactERP=1.0 - math.exp(-duration_s / finer / recovery_s),
+                    physicsClientId=self.id,
+                )
+            pybullet.stepSimulation(physicsClientId=self.id)
         return finer
+
+    def _claim(self, *, anew: bool = False) -> None:
+        """Makes the process's contact threshold that of this client; the lock is held.
+
+        Args:
+            anew: also where no other client of ours has changed it, but others may have.
+        """
+        threshold_m = self.settings.contact_breaking_m
+        if anew or threshold_m != Client._threshold_m:
+            pybullet.setPhysicsEngineParameter(
+                contactBreakingThreshold=threshold_m * UNITS_PER_M, physicsClientId=self.id
+            )
+            Client._threshold_m = threshold_m
 
     def _soften(self, step_s: float) -> None:
         for number, body in self.pigs:

@@ -11,9 +11,13 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 
 from physim.values import FloatArray
+
+LOCK = threading.RLock()
+"""Held while something is done that concerns the whole process, so that threads cannot mix it."""
 
 
 @contextlib.contextmanager
@@ -23,19 +27,20 @@ def quiet_stdout(silent: bool = False) -> Iterator[None]:
     Args:
         silent: False sends it to stderr; True drops it, and what goes to stderr too.
     """
-    sys.stdout.flush()
-    saved = os.dup(1), os.dup(2)
-    elsewhere = os.open(os.devnull, os.O_WRONLY) if silent else os.dup(2)
-    try:
-        os.dup2(elsewhere, 1)
-        if silent:
-            os.dup2(elsewhere, 2)
-        yield
-    finally:
-        os.dup2(saved[0], 1)
-        os.dup2(saved[1], 2)
-        for descriptor in (*saved, elsewhere):
-            os.close(descriptor)
+    with LOCK:
+        sys.stdout.flush()
+        saved = os.dup(1), os.dup(2)
+        elsewhere = os.open(os.devnull, os.O_WRONLY) if silent else os.dup(2)
+        try:
+            os.dup2(elsewhere, 1)
+            if silent:
+                os.dup2(elsewhere, 2)
+            yield
+        finally:
+            os.dup2(saved[0], 1)
+            os.dup2(saved[1], 2)
+            for descriptor in (*saved, elsewhere):
+                os.close(descriptor)
 
 
 with quiet_stdout(silent=True):  # the import prints the time it was compiled
@@ -45,7 +50,15 @@ UNITS_PER_M = 100.0
 GRAMS_PER_KG = 1000.0
 MARGIN_M = 0.001 / UNITS_PER_M  # Bullet's collision margin of a convex hull
 
-__all__ = ["GRAMS_PER_KG", "MARGIN_M", "UNITS_PER_M", "obj_text", "pybullet", "quiet_stdout"]
+__all__ = [
+    "GRAMS_PER_KG",
+    "LOCK",
+    "MARGIN_M",
+    "UNITS_PER_M",
+    "obj_text",
+    "pybullet",
+    "quiet_stdout",
+]
 
 
 def obj_text(parts: Sequence[FloatArray]) -> str:

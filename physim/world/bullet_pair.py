@@ -26,7 +26,7 @@ from physim.world.bullet_bodies import (
     pose,
     write_parts,
 )
-from physim.world.bullet_client import MARGIN_M, UNITS_PER_M, pybullet
+from physim.world.bullet_client import LOCK, MARGIN_M, UNITS_PER_M, pybullet
 from physim.world.motion import Motion, PlainStates, States
 from physim.world.settings import EngineSettings
 
@@ -62,6 +62,10 @@ class PairClient(Client):
 
     def place(self, states: PlainStates, *, at_edge: bool) -> None:
         """Puts both pigs, made anew, into these states (principal frame)."""
+        with LOCK:
+            self._place(states, at_edge)
+
+    def _place(self, states: PlainStates, at_edge: bool) -> None:
         self._made += 1
         if self._made > RENEW_AFTER:
             self.close()
@@ -126,12 +130,14 @@ class PairClient(Client):
 
     def pigs_meet(self, within_m: float) -> bool:
         """Whether the two pigs' surfaces come within this distance [m]."""
-        points = pybullet.getClosestPoints(
-            self._pigs[0],
-            self._pigs[1],
-            distance=(within_m - 2 * MARGIN_M) * UNITS_PER_M,
-            physicsClientId=self.id,
-        )
+        with LOCK:
+            self._claim()
+            points = pybullet.getClosestPoints(
+                self._pigs[0],
+                self._pigs[1],
+                distance=(within_m - 2 * MARGIN_M) * UNITS_PER_M,
+                physicsClientId=self.id,
+            )
         return len(points) > 0
 
 

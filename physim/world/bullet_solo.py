@@ -12,6 +12,7 @@ from physim.values import Surface
 from physim.world.body import Body
 from physim.world.bullet import Client, halvings_for
 from physim.world.bullet_bodies import in_air, make_pig, make_plane, make_shape, make_unseen, pose
+from physim.world.bullet_client import LOCK
 from physim.world.motion import Motion, PlainState
 from physim.world.settings import EngineSettings
 
@@ -28,17 +29,20 @@ class SoloClient(Client):
 
     def open(self) -> None:
         """Connects and makes table and pig."""
-        super().open()
-        make_plane(self.id, self.surface)
-        shape = make_shape(self.id, self.body.lean_m)
-        self._pig = make_pig(self.id, self.body, shape, make_unseen(self.id), _HIGH)
+        with LOCK:
+            super().open()
+            make_plane(self.id, self.surface)
+            shape = make_shape(self.id, self.body.lean_m)
+            self._pig = make_pig(self.id, self.body, shape, make_unseen(self.id), _HIGH)
         self.pigs = [(self._pig, self.body)]
 
     def place(self, state: PlainState) -> None:
         """Puts the pig into this state (principal frame), without a contact."""
-        pose(self.id, self._pig, in_air(state.quat_xyzw))
-        self.run(1)
-        pose(self.id, self._pig, state)
+        with LOCK:
+            self._claim(anew=True)
+            pose(self.id, self._pig, in_air(state.quat_xyzw))
+            self.run(1)
+            pose(self.id, self._pig, state)
 
     def look(self) -> Motion:
         """Where the pig is and how it moves."""

@@ -55,6 +55,14 @@ class Flight:
         self.energy_m = start.centre_m[2] + 0.5 * moving / GRAVITY_M_S2
         """Potential and kinetic energy over m g."""
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Flight):
+            return NotImplemented
+        return (self._start, self.body) == (other._start, other.body)
+
+    def __hash__(self) -> int:
+        return hash(self._start)
+
     @classmethod
     def of(cls, body: Body, start: RigidState) -> Flight:
         """The flight from a state given as arrays."""

@@ -54,7 +54,8 @@ def settle(
         tracks: empty ones, which take down the ways of both pigs; this changes no bit.
     """
     rule = criterion or RestCriterion()
-    return _Roll(world, toss, rule, observe, certificates, fast, tracks).settle()
+    with world.alone():
+        return _Roll(world, toss, rule, observe, certificates, fast, tracks).settle()
 
 
 class _Pig:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.values import FloatArray
+from physim.values import ExactValue, FloatArray
 
 Color = tuple[float, float, float]
 
 
-@dataclass(frozen=True)
-class ColoredMesh:
+@dataclass(frozen=True, eq=False)
+class ColoredMesh(ExactValue):
     """Triangles of one colour.
 
     Attributes:

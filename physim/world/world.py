@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from types import TracebackType
 
 from physim.values import Table
@@ -14,7 +16,7 @@ from physim.world.solo import Solo
 
 
 class World:
-    """A table and two pigs. Use it with `with`; `settle` rolls on it."""
+    """A table and two pigs. Use it with `with`; `settle` rolls on it, one roll at a time."""
 
     def __init__(
         self, bodies: tuple[Body, Body], table: Table, settings: EngineSettings | None = None
@@ -26,6 +28,8 @@ class World:
         self.solos = (Solo(first), Solo(second))
         self.pair = PairClient(bodies, table, self.settings)
         self._open = ExitStack()
+        self._lock = threading.Lock()
+        self._user: int | None = None  # the thread that rolls
 
     def __enter__(self) -> World:
         with ExitStack() as stack:  # closes those that are open if another cannot be opened
@@ -40,4 +44,19 @@ class World:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._open.close()
+        with self.alone():
+            self._open.close()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keeps other threads out, and refuses an observer that rolls on what it observes."""
+        if self._user == threading.get_ident():
+            raise RuntimeError(
+                "a roll is being made here; an observer needs a Simulator of its own"
+            )
+        with self._lock:
+            self._user = threading.get_ident()
+            try:
+                yield
+            finally:
+                self._user = None

@@ -86,6 +86,68 @@ def test_a_part_under_a_wrong_name_is_found(folder: Path) -> None:
         read_counts(folder)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "part-0.parquet",
+        "part-000000000000 (1).parquet",
+        "part-000000000000.PARQUET",
+        "part-000000000000.parquet.bak",
+        "copy-of-part-000000000000.parquet",
+        "part-\u0660\u0660\u0660\u0660\u0660\u0660\u0660\u0660\u0660\u0660\u0660\u0660.parquet",
+        "part--00000000020.parquet",
+        ".part-000000000000.parquet",
+        "_metadata",
+        "notes.txt",
+        "part-000000000030.parquet",  # between two of them
+        "part-000000000080.parquet",  # after the last one
+    ],
+)
+def test_a_stray_part_is_found_whatever_its_name(folder: Path, name: str) -> None:
+    shutil.copy(folder / "rolls" / "part-000000000000.parquet", folder / "rolls" / name)
+    _refused(folder, name)
+
+
+@pytest.mark.parametrize("name", ["more", ".ipynb_checkpoints", "part-000000000060.parquet"])
+def test_a_folder_among_the_parts_is_found(folder: Path, name: str) -> None:
+    shutil.copytree(folder / "rolls", folder / "rolls" / name)
+    _refused(folder, name)
+
+
+@pytest.mark.parametrize("name", ["part-1.parquet", "part-000000000060.parquet"])
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_among_the_parts_is_found(folder: Path, name: str, there: bool) -> None:
+    target = "part-000000000000.parquet" if there else "nowhere"
+    (folder / "rolls" / name).symlink_to(target)
+    _refused(folder, name)
+
+
+def _refused(folder: Path, name: str) -> None:
+    before = {path for path in folder.rglob("*") if path.name != ".lock"}
+    for use in (read_counts, read_columns, lambda d: run_batch(PLAN, d, workers=1)):
+        with pytest.raises(DatasetError) as refusal:
+            use(folder)
+        assert f"rolls/{name}: " in str(refusal.value)
+        assert "not a part of this dataset; move that file away" in str(refusal.value)
+    assert before == {path for path in folder.rglob("*") if path.name != ".lock"}
+
+
+def test_a_part_that_lies_elsewhere_is_still_a_part(folder: Path, tmp_path: Path) -> None:
+    """Such as on another disk."""
+    part = folder / "rolls" / "part-000000000020.parquet"
+    part.rename(tmp_path / "elsewhere")
+    part.symlink_to(tmp_path / "elsewhere")
+    assert read_counts(folder).rolls == 60
+
+
+def test_what_systems_leave_in_folders_may_stay(folder: Path) -> None:
+    for name in (".DS_Store", ".nfs0001", ".directory"):
+        (folder / "rolls" / name).write_bytes(b"theirs")
+    assert read_counts(folder).rolls == 60
+    assert run_batch(FakePlan(n=80), folder, workers=1).counts.rolls == 80
+    assert (folder / "rolls" / ".DS_Store").exists()
+
+
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("name", ["manifest.json", "rolls/part-000000000020.parquet"])
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
@@ -155,7 +217,8 @@ def test_the_manifest_tells_how_the_rolls_came_about(folder: Path) -> None:
     data = json.loads((folder / "manifest.json").read_text())
     assert (data["n"], data["seed"], data["chunk_size"]) == (60, 0, 20)
     assert set(data["versions"]) == {"physim", "pybullet", "numpy", "scipy", "trimesh"}
-    assert set(data["platform"]) == {"machine", "system", "python", "libc", "processor"}
+    assert set(data["platform"]) == {"machine", "system", "python", "libc", "processor", "bits"}
+    assert data["mixed_with"] == []
     columns = read_columns(folder)
     assert list(data["columns"]) == list(columns)
     for name, value in data["check_roll"].items():

@@ -12,7 +12,6 @@ import pytest
 import yaml
 
 from physim.cli.main import main
-from physim.importer.cache import cached
 from physim.pigs.library import load_all
 from physim.pigs.modelfile import fingerprint_of, read_model_file
 from physim.rests import RestTable
@@ -167,16 +166,6 @@ def test_a_missing_library_is_named(
     assert code == 2
     assert "pip install 'physim[mesh]'" in err
     assert not list(tmp_path.iterdir())
-
-
-def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setattr(Path, "home", homeless)
-    assert cached("parts", 1, lambda: 2) == 2
-
-
-def homeless() -> Path:
-    raise RuntimeError
 
 
 def test_a_user_may_delete_all_landmarks(tmp_path: Path) -> None:
