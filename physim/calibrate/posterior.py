@@ -21,7 +21,7 @@ import numpy as np
 from physim.calibrate.density import Density, density_about, spreads
 from physim.calibrate.fit import Fit, Problem
 from physim.calibrate.search import Posterior
-from physim.errors import ConfigError
+from physim.extras import optional
 from physim.values import FloatArray
 
 # For each parameter; it takes some 5 steps each to forget a place. With twelve, four times as many
@@ -58,13 +58,7 @@ def require_sampler() -> Any:
     Raises:
         ConfigError: it is not installed.
     """
-    try:
-        import emcee
-    except ImportError:
-        raise ConfigError(
-            "the sampler is not installed; get it with: pip install 'physim[calibrate]'"
-        ) from None
-    return emcee
+    return optional("emcee", "calibrate", "the posterior's sampler")
 
 
 def _drawn(

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from physim.errors import ModelError, PhysimError
+from physim.extras import how_to_install
 
 T = TypeVar("T")
 MEMORY_BYTES = 2 << 30  # of address space
@@ -130,7 +131,7 @@ def _outcome(task: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str,
 def missing_library(error: ImportError) -> ModelError:
     """What to tell of a library of the importer that is not installed."""
     return ModelError(
-        f"the library `{error.name}` is missing; install it with pip install 'physim[mesh]'"
+        f"the library `{error.name}` is missing; get it with: {how_to_install('mesh')}"
     )
 
 

@@ -132,5 +132,5 @@ def test_a_seed_gives_the_same_draws_and_another_like_ones(tmp_path: Path) -> No
 
 def test_a_missing_sampler_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "emcee", None)
-    with pytest.raises(ConfigError, match=r"physim\[calibrate\]"):
+    with pytest.raises(ConfigError, match="-m pip install cmaes emcee"):
         require_sampler()
