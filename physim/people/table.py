@@ -29,9 +29,8 @@ HELP = """\
   scores (s)           everybody's points
   quit (q)             leave; the game is kept"""
 MOST_BARREN, MOST_WITHOUT_LEAD = 200, 3_000
-"""Throws in a row that bring no points, and that bring nobody more points than anybody has had: after
-so many the game is left, as it might go on for ever. A throw of real pigs brings none one in five
-times."""
+"""Throws in a row that bring no points, and that take nobody beyond what somebody has had: after so
+many the game is left, as it might go on for ever. One throw of real pigs in five brings none."""
 
 _SHORT = {
     "r": "roll",

@@ -10,8 +10,9 @@ where a throw of s points has probability p_s, one that costs the turn p_turn, o
 banked points too p_score; one that eliminates loses the game. V is W_0 without the choice to
 hold, since a turn has at least one throw. Oinkers lead back to earlier scores, so V is iterated
 until it stays, from V = 0: after n sweeps it is the value of a game that is broken off after n
-turns, lost by whoever is to throw, so that it moves as long as games go on. Hog Calls are not part of the game that is solved, and who is beyond a target that
-must be reached exactly stops: to throw on and hope for an oinker is left out.
+turns, lost by whoever is to throw, so that it moves as long as games go on. Hog Calls are not part
+of the game that is solved, and who is beyond a target that must be reached exactly stops: to throw
+on and hope for an oinker is left out.
 
 References:
     T. W. Neller, C. G. M. Presser, Optimal Play of the Dice Game Pig, UMAP Journal 25(1), 2004.
@@ -150,8 +151,8 @@ def _until_still(
         if change < tolerance:
             return values, sweeps
     raise ConfigError(
-        f"the game does not come to an end: values still move by {change:.1g} after {most:,} sweeps "
-        "of a turn each; take a lower target, or a source in which more throws score"
+        f"the game does not come to an end: values still move by {change:.1g} after {most:,} "
+        "sweeps of a turn each; take a lower target, or a source in which more throws score"
     )
 
 

@@ -235,7 +235,7 @@ def test_a_game_that_hardly_ever_ends_is_refused_after_so_many_sweeps(
     rules = load_rules("box", {"target": target})
     chances = odds(known("x", [THROWS[name] for name in throws], list(throws.values())), rules)
     monkeypatch.setattr("physim.play.solver.MOST_SWEEPS", 500)
-    with pytest.raises(ConfigError, match="does not come to an end: .* after 500 sweeps"):
+    with pytest.raises(ConfigError, match=r"does not come to an end: .* after 500 sweeps"):
         solve(chances, rules)
 
 
