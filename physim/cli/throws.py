@@ -43,7 +43,7 @@ def script_of(source: str) -> list[str] | None:
             )
         if path.stat().st_size > MAX_SCRIPT_BYTES:
             raise ConfigError(f"{path}: larger than {MAX_SCRIPT_BYTES} bytes; is it a script?")
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); name another") from error
     except ValueError as error:

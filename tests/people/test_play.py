@@ -44,6 +44,15 @@ def test_a_scripted_game_is_played_to_its_end_and_told_in_80_columns(desk: Desk)
     assert code == 0 and "that game is over, Ben won it (Ana 15, Ben 100); --new" in out
 
 
+def test_a_script_may_begin_with_a_byte_order_mark_and_end_its_lines_as_windows_does(
+    desk: Desk,
+) -> None:
+    path = desk.folder / "throws.txt"
+    path.write_bytes("\ufefftrotter snouter\r\npig_out\r\n".encode())
+    code, out, _ = desk.run("play", *ANA_BEN, "--source", "throws.txt", typed="roll; roll")
+    assert code == 0 and "Ana: trotter+snouter, 15 points; 15 this turn" in out
+
+
 def test_the_risk_of_the_next_throw_is_that_of_the_real_rolls(desk: Desk) -> None:
     # 1,279 of 6,000 rolls are a pig out, 23 touch; 4.714 points a roll: with 20 in the turn and
     # nothing banked the loss is 20 x .217, which leaves .374.
