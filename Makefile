@@ -92,7 +92,7 @@ check-wheel: wheel
 	rm -rf build/wheel-check
 	mkdir -p build/wheel-check/elsewhere
 	$(BIN)/python -m venv build/wheel-check/venv
-	build/wheel-check/venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/physim-*.whl
+	build/wheel-check/venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/physim_pigs-*.whl
 	cd build/wheel-check/elsewhere && ../venv/bin/python -c \
 	  'from physim.resources import data_folder as f; \
 	  assert all("site-packages" in str(f(n)) for n in ("meshes", "calibration")), f("meshes")'

@@ -1,4 +1,4 @@
-"""Compiles the innermost loops where Numba is installed (`pip install 'physim[fast]'`).
+"""Compiles the innermost loops where Numba is installed (the extra `fast`).
 
 The same source runs either way, on plain numbers and arrays, and gives the same bits: Numba is
 used without any licence to reorder or fuse operations, and functions that it computes in

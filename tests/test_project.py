@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 import physim
+from physim.errors import ConfigError
+from physim.extras import EXTRAS, optional
 
 ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = ROOT / "pyproject.toml"
@@ -138,5 +140,39 @@ def test_the_version_is_stated_once_and_the_same() -> None:
     assert stated == [physim.__version__]
 
 
+def test_nobody_is_sent_to_another_project_of_that_name() -> None:
+    """`pip install physim[...]` would install it; `pip install '.[...]'` in a checkout is ours."""
+    advice = re.compile("physim" + r"(-pigs)?\[(calibrate|dask|dev|fast|film|mesh|mujoco|pdf|plot)")
+    assert advice.search("'physim" + "[film]'")
+    assert findings(advice, committed_texts()) == []
+
+
+def test_the_libraries_of_each_extra_are_those_of_the_project() -> None:
+    _, _, rest = PYPROJECT.read_text(encoding="utf-8").partition("[project.optional-dependencies]")
+    block, _, _ = rest.partition("\n[")
+    listed = {
+        name: tuple(re.findall(r'"([\w-]+)', libraries))
+        for name, libraries in re.findall(r"^(\w+) = \[(.*?)\]", block, re.M | re.S)
+    }
+    assert {name: libraries for name, libraries in listed.items() if name != "dev"} == EXTRAS
+
+
+def test_a_missing_library_is_told_with_the_command_of_this_python(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/opt/my pigs/bin/python")
+    monkeypatch.setitem(sys.modules, "fpdf", None)
+    with pytest.raises(ConfigError) as told:
+        optional("fpdf", "pdf", "the sheet", "; or write by hand")
+    assert str(told.value) == (
+        "the sheet needs `fpdf`, which is not installed; get it with: "
+        "'/opt/my pigs/bin/python' -m pip install fpdf2; or write by hand"
+    )
+    (tmp_path / "broken_pigs.py").write_text("import a_library_that_nobody_has")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ConfigError, match=r"cannot be loaded .*a_library_that_nobody_has"):
+        optional("broken_pigs", "pdf", "the sheet")
+
+
 def test_the_installed_version_is_this_one() -> None:
-    assert metadata.version("physim") == physim.__version__
+    assert metadata.version("physim-pigs") == physim.__version__

@@ -18,6 +18,7 @@ from physim.arguments import shown_name
 from physim.batch.kit import Kit, unpacked
 from physim.batch.processes import another_main
 from physim.errors import ConfigError, PhysimError, WorkerError
+from physim.extras import optional
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -44,18 +45,13 @@ def open_cluster(address: str | None, workers: int) -> Iterator[ClusterWorkers]:
     Raises:
         ConfigError: Dask is not installed, or no scheduler answers there.
     """
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError as error:
-        raise ConfigError(
-            "rolling on a Dask cluster needs the package `distributed`; install physim[dask]"
-        ) from error
+    distributed = optional("distributed", "dask", "rolling on a Dask cluster")
     with ExitStack() as held:
         held.enter_context(_quiet())
         if address is None:
             with another_main():  # its processes must not run the user's script again
                 address = held.enter_context(
-                    LocalCluster(
+                    distributed.LocalCluster(
                         n_workers=workers,
                         threads_per_worker=1,
                         dashboard_address="127.0.0.1:0",
@@ -64,7 +60,9 @@ def open_cluster(address: str | None, workers: int) -> Iterator[ClusterWorkers]:
                 ).scheduler_address
         else:
             _refuse_silent(address)
-        client = held.enter_context(Client(address, timeout=_CONNECT_S, set_as_default=False))
+        client = held.enter_context(
+            distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
+        )
         yield ClusterWorkers(client)
 
 

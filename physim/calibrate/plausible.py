@@ -97,4 +97,5 @@ def _of_shape(shape: PigShape) -> Iterator[Parameter]:
             unit, reach, spread = "mm", _PLACE_MM, _PLACE_SD_MM
         lowest, highest = shape_range(key)
         low, high = max(value - reach, lowest), min(value + reach, highest)
-        yield Parameter(SHAPE + key, unit, low, high, value, spread, "see `PigShape`")
+        if low < high:  # else a size of 0, of which no share can be changed
+            yield Parameter(SHAPE + key, unit, low, high, value, spread, "see `PigShape`")

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from physim.errors import ConfigError
+from physim.extras import optional
 from physim.values import ExactValue, FloatArray
 
 LEAST_POPULATION = 12  # the mean of the better half averages the noise of its members
@@ -240,13 +241,7 @@ def require_optimizer() -> Any:
     Raises:
         ConfigError: it is not installed.
     """
-    try:
-        from cmaes import CMA
-    except ImportError:
-        raise ConfigError(
-            "the optimiser is not installed; get it with: pip install 'physim[calibrate]'"
-        ) from None
-    return CMA
+    return optional("cmaes", "calibrate", "the search").CMA
 
 
 def _optimizer(start: FloatArray, schedule: Schedule) -> Any:

@@ -38,10 +38,11 @@ def load_target(name: str | Path = TABLE, half: int | None = None) -> Target:
     """As `real_rows`, counted as a fit counts them."""
     sample = _sample(real_rows(name, half))
     for height in sample.heights_mm:
-        if not sum(sample.poses(height).values()):
+        poses = sample.poses(height)
+        if sum(poses.values()) == poses[Pose.OTHER]:
             raise ConfigError(
-                f"{shown_name(name)}: counts no pigs from {height} mm that came to rest apart, so "
-                "there are no poses to fit"
+                f"{shown_name(name)}: counts no pigs from {height} mm that came to rest apart and "
+                "in a pose of the rules, so there are no poses to fit"
             )
     return Target(str(name), half, sample)
 

@@ -11,11 +11,11 @@ from physim.cli.options import SEED, json_option, millimetres, seconds, whole_nu
 from physim.cli.output import clean_stdout, print_json
 from physim.cli.streams import say
 from physim.errors import ConfigError
+from physim.extras import how_to_install
 
 NAMES = ("plain_pybullet", "mujoco", "physim_full", "physim")  # of `bench`, which loads more
 MOST_ROLLS = 10**7
 _ROUNDS = 5
-_NO_MUJOCO = "MuJoCo is not installed (pip install 'physim[mujoco]')"
 
 
 @click.command()
@@ -81,10 +81,11 @@ def bench(
         plan = BatchPlan(n=count, **names)
         chosen = [name for name in NAMES if not only or name in only]
         if MUJOCO in chosen and not has_mujoco():
+            missing = f"MuJoCo is not installed; get it with: {how_to_install('mujoco')}"
             if only:
-                raise ConfigError(_NO_MUJOCO)
+                raise ConfigError(missing)
             chosen.remove(MUJOCO)
-            say(f"physim: no row mujoco: {_NO_MUJOCO}")
+            say(f"physim: no row mujoco: {missing}")
         line = ProgressLine(sys.stderr)
         try:
             rows = race(chosen, plan, rounds, line)

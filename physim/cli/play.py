@@ -164,6 +164,7 @@ def _play(
         return
     distribution = expected(options)
     adviser = Adviser(distribution, rules, lambda: solved(distribution, rules))
+    _ = adviser.odds  # refuses what no game would end with
     bots = make_bots(_seats(saved), rules, distribution, lambda: adviser.solution)
     if watch:  # what is seen to rest is then what is counted, to the last bit
         options = {**options, "settle": "full"}

@@ -32,8 +32,9 @@ def stats(folder: Path, other: Path | None, against: str | None, as_json: bool) 
     """Count the rolls of the dataset in DIR, or set those of two datasets side by side.
 
     Frequencies have exact 95 % intervals. With --against, the distance to a table of real rolls,
-    or to another dataset's poses, and whether chance explains it. With DIR2, each pose's difference
-    (a star where chance hardly explains it), and the points that its rarity would deserve.
+    or to another dataset's poses, and whether chance explains it. With DIR2, the points that each
+    pose's rarity would deserve. With both, each difference, its 95 % interval and p, adjusted for
+    all that were compared (a star where chance hardly explains it).
     """
     if other is not None:
         if against is not None:
@@ -76,7 +77,7 @@ def _counts(folder: Path) -> Counts:
 
 
 def _two(folder: Path, other: Path, as_json: bool) -> None:
-    from physim.statistics.two_text import format_two, two_to_json
+    from physim.statistics.two import format_two, two_to_json
 
     one, two, names = _counts(folder), _counts(other), (str(folder), str(other))
     with clean_stdout() as stdout:

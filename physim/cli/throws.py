@@ -47,7 +47,8 @@ def script_of(source: str) -> list[str] | None:
             f"{', '.join(valid)}, the folder of a dataset, or a file with a throw a line)"
         )
     try:
-        lines = read_plain(path, ConfigError, _SCRIPT, MAX_SCRIPT_BYTES).decode().splitlines()
+        content = read_plain(path, ConfigError, _SCRIPT, MAX_SCRIPT_BYTES)
+        lines = content.decode("utf-8-sig").splitlines()
     except ValueError as error:
         raise ConfigError(f"{path}: is no text; a script has a throw a line") from error
     throws = []

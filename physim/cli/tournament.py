@@ -65,9 +65,11 @@ def tournament(
     """Play many games between strategies: each pair, or all at one table.
 
     Everybody begins equally often. A player of a table of more than two may be out after a
-    piggyback; a game of 100,000 throws is given up and won by nobody.
+    piggyback; a game of 100,000 throws is given up and won by nobody, and 20 of them without a
+    game that ended end the tournament.
     """
     with clean_stdout() as stdout:
+        from physim.game.distribution import odds
         from physim.play.players import make_players
         from physim.play.tournament import Tournament, run
         from physim.play.tournament_output import to_json, to_text
@@ -80,6 +82,7 @@ def tournament(
             )
         rule_set = rules_of(rules, target, changes)
         distribution = distribution_of(source, rolls, seed)
+        odds(distribution, rule_set)  # refuses what no game would end with
         seats = len(specs) if together else 2
         made = make_players(
             specs,

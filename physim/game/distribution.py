@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from physim.errors import ConfigError
-from physim.rules.ruleset import Effect, RuleSet
+from physim.rules.ruleset import Effect, Reach, RuleSet
 from physim.rules.throws import Throw
 
 ENDS_TURN = (Effect.LOSES_TURN, Effect.LOSES_SCORE, Effect.ELIMINATES)
@@ -87,7 +88,8 @@ def odds(distribution: Distribution, rules: RuleSet) -> ThrowOdds:
     """What one throw does under these rules.
 
     Raises:
-        ConfigError: no throw of the distribution scores, so that no game would end.
+        ConfigError: no game would end: no throw of the distribution scores, or their points never
+            add up to a target that must be reached exactly.
     """
     by_points: dict[int, float] = {}
     by_effect = dict.fromkeys(Effect, 0.0)
@@ -103,6 +105,13 @@ def odds(distribution: Distribution, rules: RuleSet) -> ThrowOdds:
         raise ConfigError(
             f"{distribution.name}: none of its throws scores points, so no game would end; "
             "take a source with more rolls"
+        )
+    # Banked points and what calls move are multiples of this.
+    step = math.gcd(*by_points)
+    if rules.reach is Reach.EXACTLY and rules.target % step:
+        raise ConfigError(
+            f"{distribution.name}: all of its points are multiples of {step}, so nobody would ever "
+            f"stand at exactly {rules.target}; take a target that is one, or reach=at_least"
         )
     points_in_order = tuple(sorted(by_points))
     return ThrowOdds(

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from physim.errors import ModelError, PhysimError
+from physim.extras import how_to_install
 from physim.files import scratch, told
 
 T = TypeVar("T")
@@ -155,7 +156,7 @@ def _outcome(task: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str,
 def missing_library(error: ImportError) -> ModelError:
     """What to tell of a library of the importer that is not installed."""
     return ModelError(
-        f"the library `{error.name}` is missing; install it with pip install 'physim[mesh]'"
+        f"the library `{error.name}` is missing; get it with: {how_to_install('mesh')}"
     )
 
 

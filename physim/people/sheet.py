@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from physim.arguments import shown
 from physim.errors import ConfigError
+from physim.extras import optional
 from physim.files import told, write_whole
 from physim.names import Outcome
 from physim.rules.ruleset import Effect, End, Pays, RuleSet
@@ -35,11 +35,7 @@ def check_sheet(path: Path) -> None:
         raise ConfigError(f"--sheet {path}: the name must end in .pdf")
     if not path.parent.is_dir() or path.is_dir():
         raise ConfigError(f"--sheet {path}: cannot be written there; name a file in a folder")
-    if find_spec("fpdf") is None:
-        raise ConfigError(
-            "fpdf2 is not installed, which writes the sheet (pip install 'physim[pdf]'); without "
-            "--sheet the pad keeps score in the terminal"
-        )
+    optional("fpdf", "pdf", "the sheet", "; without --sheet the pad keeps score in the terminal")
 
 
 def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from physim.arguments import shown
-from physim.errors import PhysimError
+from physim.errors import GameError, PhysimError
 from physim.game.commands import read_move
 from physim.game.events import Banked, Called, Event, Removed, Thrown
 from physim.game.narrate import standings, tell
@@ -18,6 +18,7 @@ from physim.people.saved import SavedGame
 from physim.play.match import first_to_shout
 from physim.play.strategies import Strategy
 from physim.rules.hog_call import predictions
+from physim.rules.throws import Throw
 
 HELP = """\
   roll (r)             throw the pigs
@@ -27,6 +28,10 @@ HELP = """\
   remove NAME          take a player out of the game
   scores (s)           everybody's points
   quit (q)             leave; the game is kept"""
+MOST_BARREN, MOST_WITHOUT_LEAD = 200, 3_000
+"""Throws in a row that bring no points, and that take nobody beyond what somebody has had: after so
+many the game is left, as it might go on for ever. One throw of real pigs in five brings none."""
+
 _SHORT = {
     "r": "roll",
     "b": "bank",
@@ -69,6 +74,8 @@ class Table:
         self._bots, self._outcomes, self._adviser = bots, outcomes, adviser
         self._console, self._pause = console, pause and None in bots
         self._show = show
+        self._barren = self._without_lead = 0
+        self._lead = max(self._game.state.scores)
         self._told = -1  # moves that had been made when the state was last shown
 
     def play(self) -> bool:
@@ -78,7 +85,7 @@ class Table:
             Whether the game is over; otherwise somebody left.
 
         Raises:
-            GameError: no further throw, or the game cannot be saved.
+            GameError: no further throw, a game that would not end, or that cannot be saved.
             EOFError: there is no more input.
         """
         while self._game.winner is None:
@@ -182,6 +189,31 @@ class Table:
         if isinstance(event, Removed) or game.state.turns != before.turns:
             self._console.say(standings(game.start, game.state))
             self._console.say()
+        if isinstance(event, Thrown):
+            self._check_progress(event.throw)
+
+    def _check_progress(self, throw: Throw) -> None:
+        """Ends what might go on for ever: bots throw again whatever comes up.
+
+        Raises:
+            GameError: too many throws in a row have brought nothing.
+        """
+        lead = max(self._game.state.scores)
+        self._barren = 0 if throw.points else self._barren + 1
+        self._without_lead = 0 if lead > self._lead else self._without_lead + 1
+        self._lead = max(self._lead, lead)
+        if self._barren >= MOST_BARREN:
+            what = f"{MOST_BARREN} throws in a row have brought no points (the last: "
+            what += f"{throw.outcome.value}); take other pigs or another --source, with --new"
+        elif self._without_lead >= MOST_WITHOUT_LEAD:
+            what = f"{MOST_WITHOUT_LEAD:,} throws in a row have taken nobody beyond {self._lead} "
+            what += "points; take other players or a lower --target, with --new"
+        else:
+            return
+        if self._game.winner is None:
+            raise GameError(
+                f"{what}. This game, which might never end, is kept in {self._saved.path}"
+            )
 
     def _let_see(self, before: State) -> None:
         """Shows the throw that was made there, before it is told."""

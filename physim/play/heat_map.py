@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 from physim.errors import ConfigError
+from physim.extras import optional
 from physim.files import replaced, told
 from physim.play.study import Study
 
@@ -20,10 +20,7 @@ def need_plots() -> None:
     Raises:
         ConfigError: the plotting library is not installed.
     """
-    if find_spec("matplotlib") is None:
-        raise ConfigError(
-            "Matplotlib is not installed (pip install 'physim[plot]'); or leave out --heat-map"
-        )
+    optional("matplotlib", "plot", "the heat map", "; or leave out --heat-map")
 
 
 def check_picture(path: Path) -> None:

@@ -9,8 +9,10 @@ turn, a turn with k points is worth
 where a throw of s points has probability p_s, one that costs the turn p_turn, one that costs the
 banked points too p_score; one that eliminates loses the game. V is W_0 without the choice to
 hold, since a turn has at least one throw. Oinkers lead back to earlier scores, so V is iterated
-until it stays. Hog Calls are not part of the game that is solved, and who is beyond a target that
-must be reached exactly stops: to throw on and hope for an oinker is left out.
+until it stays, from V = 0: after n sweeps it is the value of a game that is broken off after n
+turns, lost by whoever is to throw, so that it moves as long as games go on. Hog Calls are not part
+of the game that is solved, and who is beyond a target that must be reached exactly stops: to throw
+on and hope for an oinker is left out.
 
 References:
     T. W. Neller, C. G. M. Presser, Optimal Play of the Dice Game Pig, UMAP Journal 25(1), 2004.
@@ -35,7 +37,7 @@ Policy = NDArray[np.bool_]
 """(T, T, T) whether a player with k points in the turn, i banked, against j, holds: [k, i, j]."""
 
 TOLERANCE = 1e-9  # of the last sweep's changes
-MOST_SWEEPS = 100_000
+MOST_SWEEPS, _MOST_UPDATES = 100_000, 2 * 10**11  # the second: of all T^3 entries; half an hour
 MAX_TARGET = 500
 
 
@@ -111,7 +113,7 @@ def solve(
     """
     check_solvable(rules)
     sweep = Sweep(odds, rules)
-    values = np.full((rules.target, rules.target), 0.5) if guess is None else guess.copy()
+    values = np.zeros((rules.target, rules.target)) if guess is None else guess.copy()
     values, sweeps = _until_still(values, sweep.best, tolerance, progress)
     policy = np.zeros((rules.target,) * 3, dtype=bool)
     values = sweep.best(values, policy)
@@ -140,7 +142,8 @@ def _until_still(
     tolerance: float = TOLERANCE,
     progress: Progress | None = None,
 ) -> tuple[FloatArray, int]:
-    for sweeps in range(1, MOST_SWEEPS + 1):
+    most = min(MOST_SWEEPS, _MOST_UPDATES // len(values) ** 3)
+    for sweeps in range(1, most + 1):
         swept = sweep(values)
         change = float(np.abs(swept - values).max())
         values = swept
@@ -149,8 +152,8 @@ def _until_still(
         if change < tolerance:
             return values, sweeps
     raise ConfigError(
-        f"the game does not come to an end: values still move by {change:.1g} after {MOST_SWEEPS} "
-        "sweeps; take a lower target, or a source in which more throws score"
+        f"the game does not come to an end: values still move by {change:.1g} after {most:,} "
+        "sweeps of a turn each; take a lower target, or a source in which more throws score"
     )
 
 

@@ -14,14 +14,16 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from physim.batch.processes import begin, context, end_all
+from physim.errors import ConfigError
 from physim.game.distribution import Distribution
 from physim.game.outcomes import Drawn
 from physim.game.state import State
-from physim.play.match import play
+from physim.play.match import MOST_THROWS, play
 from physim.play.strategies import Strategy
 from physim.rules.ruleset import RuleSet
 from physim.seeding import stream
 
+MOST_GIVEN_UP = 20  # of a block's first games: these players would go on like that
 BLOCK = 1_000  # games: a fraction of a second; part of what a seed means
 MAX_GAMES = 10**9
 _BLOCKS_A_TABLE = 10**7  # so that no two tables share a stream
@@ -122,7 +124,11 @@ def run(
 
 
 def play_block(tournament: Tournament, table: int, block: int) -> Tally:
-    """The games of one block."""
+    """The games of one block.
+
+    Raises:
+        ConfigError: the first games, `MOST_GIVEN_UP` of them, were all given up.
+    """
     places = tournament.tables[table]
     seats = len(places)
     players = [tournament.players[place] for place in places]
@@ -138,6 +144,12 @@ def play_block(tournament: Tournament, table: int, block: int) -> Tally:
         throws += state.throws
         if state.winner is None:
             unfinished += 1
+            if unfinished == MOST_GIVEN_UP > sum(wins) == 0:
+                raise ConfigError(
+                    f"{' against '.join(player.spec for player in players)}: {MOST_GIVEN_UP} games "
+                    f"of {MOST_THROWS:,} throws came to no end; take other players, a lower target "
+                    "or a source in which more throws score"
+                )
         else:
             wins[state.winner] += 1
             first_wins += state.winner == first

@@ -42,8 +42,8 @@ def floats_of(column: ArrayLike | Sequence[int | None]) -> NDArray[np.float64]:
     """
     try:
         return np.asarray(column, dtype=float)  # None becomes NaN
-    except (TypeError, ValueError) as error:
-        raise DatasetError(f"a score or a rest that is no number: {error}") from None
+    except (TypeError, ValueError):
+        raise DatasetError("a score or a rest in the rolls is no number") from None
 
 
 def counted_rolls(

@@ -15,7 +15,8 @@ from scipy.stats import chi2_contingency
 
 from physim.statistics.counts import Counts
 from physim.statistics.pairs import NAMED_PAIRS, NAMED_POSES, PAIRS, TOUCHING, pair_name
-from physim.statistics.tables import ReferenceTable
+from physim.statistics.tables import ReferenceTable, pool_poses
+from physim.statistics.two import Difference, differences
 from physim.values import Pose
 
 CHI2, MONTE_CARLO = "chi2", "monte_carlo"
@@ -53,6 +54,9 @@ class Comparison:
         left_out: pigs (or rolls) of the sample in no cell, because of `other`.
         tv: total variation distance, 0 to 1; None for an empty sample.
         test: None for an empty sample.
+        poses: differences of the named poses of single pigs, of all pigs in `Counts.poses`; none
+            for an empty sample.
+        pairs: differences of a pair table's cells; none for a table of poses.
     """
 
     table: ReferenceTable
@@ -60,6 +64,8 @@ class Comparison:
     left_out: int
     tv: float | None
     test: GTest | None
+    poses: tuple[Difference, ...] = ()
+    pairs: tuple[Difference, ...] = ()
 
 
 def compare(
@@ -77,8 +83,19 @@ def compare(
     if not sum(observed.values()):
         return Comparison(table, observed, left_out, None, None)
     one, two = list(observed.values()), list(table.counts.values())
-    distance = total_variation(one, two)
-    return Comparison(table, observed, left_out, distance, g_test(one, two, rng=rng))
+    pooled = {pose.value: count for pose, count in pool_poses(table).items()}
+    poses = {name: counts.poses[Pose(name)] for name in pooled}
+    return Comparison(
+        table,
+        observed,
+        left_out,
+        total_variation(one, two),
+        g_test(one, two, rng=rng),
+        differences(poses, counts.pigs, pooled, sum(pooled.values())),
+        ()
+        if table.cell == "pose"
+        else differences(observed, sum(one), table.counts, table.sample_size),
+    )
 
 
 def total_variation(one: Sequence[int], two: Sequence[int]) -> float:

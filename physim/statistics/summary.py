@@ -8,6 +8,7 @@ from typing import Any
 from physim.statistics.compare import Comparison
 from physim.statistics.counts import Counts
 from physim.statistics.intervals import clopper_pearson
+from physim.statistics.two import differences_to_json
 from physim.values import PIG_NAMES, Outcome, Pose, Status
 
 Json = dict[str, Any]
@@ -81,6 +82,8 @@ def _against(comparison: Comparison) -> Json:
         "p_method": test.method if test else None,
         "smallest_expected": test.smallest_expected if test else None,
         "left_out": comparison.left_out,
+        "differences": differences_to_json(comparison.poses),
+        "pair_differences": differences_to_json(comparison.pairs),
         "reference": {
             cell: {"count": count, "frequency": count / table.sample_size}
             for cell, count in table.counts.items()

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from physim import yamlfile
-from physim.arguments import hint, shown_name
+from physim.arguments import hint, shown, shown_name, whole
 from physim.errors import ConfigError
 from physim.files import read_plain
 from physim.resources import data_folder
@@ -27,6 +28,7 @@ _CELLS = {"pose": POSE_CELLS, "pair": PAIR_CELLS}
 _KEYS = ("title", "source", "cell", "sample_size", "method", "notes")
 _MOST_INCHES, _MOST_ROLLS = 120.0, 10**9
 _CSV_COLUMNS = ("height_in", "start_code", "black", "pink", "rolls")
+_DECIMAL = re.compile(r"[0-9]+([.][0-9]*)?|[.][0-9]+")
 _OWN_COLUMNS = ("height_in", "black", "pink", "rolls")  # of one's own rolls: one block
 
 
@@ -111,7 +113,8 @@ def load_table(name: str) -> ReferenceTable:
         counts = _pair_counts(rows)
     else:
         counts = _listed_counts(data, _CELLS[cell], where)
-    sample_size = int(yamlfile.number(data, "sample_size", where, low=1))
+    most = _MOST_ROLLS * len(_CELLS[cell])
+    sample_size = whole(f"{where}: `sample_size`", data["sample_size"], 1, most)
     if set(counts) != set(_CELLS[cell]) or sum(counts.values()) != sample_size:
         raise ConfigError(f"{where}: the counts are no `{cell}` counts that add up to sample_size")
     return ReferenceTable(
@@ -147,7 +150,7 @@ def _listed_counts(data: Mapping[str, Any], cells: tuple[str, ...], where: str) 
     if not isinstance(listed, dict):
         raise ConfigError(f"{where}: expected one line a cell ({', '.join(cells)})")
     yamlfile.check_keys(listed, cells, where, required=cells)
-    return {cell: int(yamlfile.number(listed, cell, where, low=0)) for cell in cells}
+    return {cell: whole(f"{where}: `{cell}`", listed[cell], 0, _MOST_ROLLS) for cell in cells}
 
 
 def _pair_counts(rows: tuple[PairRow, ...]) -> dict[str, int]:
@@ -160,45 +163,96 @@ def _pair_counts(rows: tuple[PairRow, ...]) -> dict[str, int]:
 def read_pair_rows(path: Path) -> tuple[PairRow, ...]:
     """Reads a CSV file of two-pig rolls, one line a height, start code and ordered pair.
 
+    Fields are parted by commas, semicolons or tabs; blanks around them, empty lines and a byte
+    order mark are passed over, and columns may stand in any order.
+
     Raises:
-        ConfigError: a missing file, other columns, or a line that is no count.
+        ConfigError: a missing file, other columns, a line that is no count, or one that counts the
+            same rolls as an earlier one.
     """
     content = read_plain(path, ConfigError, "name a CSV file of rolls")
     try:
-        reader = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
-        columns = tuple(reader.fieldnames or ())
-        if columns not in (_CSV_COLUMNS, _OWN_COLUMNS):
+        file = io.StringIO(content.decode("utf-8-sig"), newline="")
+        head = file.readline()
+        separator = next((sign for sign in ";\t" if sign in head), ",")
+        names = next(csv.reader([head], delimiter=separator), [])
+        columns = tuple(name.strip() for name in names)
+        if sorted(columns) not in (sorted(_OWN_COLUMNS), sorted(_CSV_COLUMNS)):
             raise ConfigError(
-                f"{path}: the columns must be {','.join(_OWN_COLUMNS)} or {','.join(_CSV_COLUMNS)}"
+                f"{path}: line 1: the columns must be {','.join(_OWN_COLUMNS)} or "
+                f"{','.join(_CSV_COLUMNS)}, found {shown_name(head.strip())}"
             )
-        rows: list[PairRow] = []
-        for row in reader:
-            rows.append(_row(row, f"{path}: line {reader.line_num}"))
+        rows = _rows(csv.reader(file, delimiter=separator), columns, path)
     except (csv.Error, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not a CSV file in UTF-8 ({error})") from error
+        raise ConfigError(f"{path}: is no CSV file in UTF-8; save it as one") from error
     if not sum(row.rolls for row in rows):
-        raise ConfigError(f"{path}: counts no rolls")
+        raise ConfigError(f"{path}: counts no rolls; give at least one line with `rolls` above 0")
     return tuple(rows)
 
 
-def _row(row: Mapping[Any, Any], where: str) -> PairRow:
-    if None in row or None in row.values():
-        raise ConfigError(f"{where}: other than one entry a column")
-    try:
-        black, pink = (
-            None if row[pig] == TOUCHING else Pose(row[pig]) for pig in ("black", "pink")
-        )
-        height_in, rolls = float(row["height_in"]), int(row["rolls"])
-        start_code = int(row.get("start_code", 0))
-    except ValueError as error:
-        raise ConfigError(f"{where}: {error}") from error
+def _rows(records: Iterable[list[str]], columns: tuple[str, ...], path: Path) -> list[PairRow]:
+    """The rows after the head; lines are counted from 2."""
+    lines: dict[tuple[float, int, Pose | None, Pose | None], int] = {}
+    rows: list[PairRow] = []
+    for line, record in enumerate(records, start=2):
+        where = f"{path}: line {line}"
+        cells = [cell.strip() for cell in record]
+        if not any(cells):
+            continue
+        if len(cells) != len(columns):
+            raise ConfigError(
+                f"{where}: has {len(cells)} fields where the head has {len(columns)} "
+                f"({', '.join(columns)})"
+            )
+        row = _row(dict(zip(columns, cells, strict=True)), where)
+        rolls_of = (row.height_in, row.start_code, row.black, row.pink)
+        if rolls_of in lines:
+            raise ConfigError(
+                f"{where}: counts the same rolls as line {lines[rolls_of]}: add the two up, or "
+                "correct one"
+            )
+        lines[rolls_of] = line
+        rows.append(row)
+    return rows
+
+
+def _row(row: Mapping[str, str], where: str) -> PairRow:
+    black, pink = (_pose(row[pig], f"{where}: `{pig}`") for pig in ("black", "pink"))
     if (black is None) != (pink is None):
-        raise ConfigError(f"{where}: `touching` must stand for both pigs of a row")
-    if not 0.0 < height_in <= _MOST_INCHES:
-        raise ConfigError(f"{where}: `height_in` must lie above 0 and not above {_MOST_INCHES:g}")
-    if not 0 <= rolls <= _MOST_ROLLS:
-        raise ConfigError(f"{where}: `rolls` must lie in [0, {_MOST_ROLLS:,}]")
-    return PairRow(height_in, start_code, black, pink, rolls)
+        raise ConfigError(f"{where}: `{TOUCHING}` must stand for both pigs of a row")
+    height = row["height_in"]
+    if not _DECIMAL.fullmatch(height) or not 0.0 < float(height) <= _MOST_INCHES:
+        raise ConfigError(
+            f"{where}: `height_in` must be a number of inches above 0 and at most "
+            f"{_MOST_INCHES:g}, such as 5 or 7.5, found {shown(height)}"
+        )
+    return PairRow(
+        float(height),
+        _whole(row.get("start_code", "0"), f"{where}: `start_code`"),
+        black,
+        pink,
+        _whole(row["rolls"], f"{where}: `rolls`"),
+    )
+
+
+def _pose(text: str, where: str) -> Pose | None:
+    """None for pigs that touch."""
+    valid = [*(pose.value for pose in Pose), TOUCHING]
+    if text not in valid:
+        raise ConfigError(
+            f"{where} must be one of {', '.join(valid)}, found {shown(text)}{hint(text, valid)}"
+        )
+    return None if text == TOUCHING else Pose(text)
+
+
+def _whole(text: str, where: str) -> int:
+    plain = text.isascii() and text.isdigit() and len(text) < 20
+    if not plain or int(text) > _MOST_ROLLS:
+        raise ConfigError(
+            f"{where} must be a whole number from 0 to {_MOST_ROLLS:,}, written in digits alone, "
+            f"found {shown(text)}"
+        )
+    return int(text)
 
 
 def table_of(counts: Counts, name: str) -> ReferenceTable:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from physim.statistics.compare import LEAST_MONTE_CARLO_P, MONTE_CARLO, Comparison
 from physim.statistics.counts import Counts
 from physim.statistics.intervals import clopper_pearson
-from physim.statistics.tables import pool_poses
+from physim.statistics.two import difference_lines
 from physim.values import Outcome, Pose
 
 _NAME_WIDTH = 29  # the longest pair: leaning_jowler+leaning_jowler
@@ -19,12 +19,11 @@ _FEW_EXPECTED = 5  # the usual bound of the chi-square approximation
 def format_stats(
     counts: Counts, comparison: Comparison | None = None, same_model: bool = True
 ) -> str:
-    """Poses, outcomes and, with a comparison, the real frequencies beside them.
+    """Poses, outcomes and, with a comparison, the differences from its table.
 
     Where many pigs lie as no rule says, the stable rests that they lie in too, by their index.
 
-    Frequencies and differences are in percent and percentage points; a cell is
-    compared only if the reference table has it.
+    Frequencies and differences are in percent and percentage points.
 
     Returns:
         Lines of 80 columns at most, without a newline at the end.
@@ -34,13 +33,9 @@ def format_stats(
 
 def _lines(counts: Counts, comparison: Comparison | None, same_model: bool) -> Iterator[str]:
     poses = {pose.value: counts.poses[pose] for pose in Pose}
-    real: dict[str, float] = {}
-    if comparison is not None:
-        pooled = pool_poses(comparison.table)
-        real = {pose.value: count / sum(pooled.values()) for pose, count in pooled.items()}
     yield f"{counts.rolls:,} rolls; poses of {counts.pigs:,} pigs that came to rest untouched"
     yield ""
-    yield from _table("pose", poses, counts.pigs, real)
+    yield from _table("pose", poses, counts.pigs)
     yield ""
     if counts.poses[Pose.OTHER] > _MANY_OTHER * counts.pigs:
         yield from _rests(counts, same_model)
@@ -50,13 +45,13 @@ def _lines(counts: Counts, comparison: Comparison | None, same_model: bool) -> I
         for outcome in Outcome
         if outcome not in _BESIDE_THE_RULES
     }
-    yield from _table("outcome", outcomes, counts.rolls, {})
+    yield from _table("outcome", outcomes, counts.rolls)
     yield ""
     for outcome in _BESIDE_THE_RULES:
-        yield _row(outcome.value, counts.outcomes[outcome], counts.rolls, None)
+        yield _row(outcome.value, counts.outcomes[outcome], counts.rolls)
     if comparison is not None:
         yield ""
-        yield from _comparison(comparison)
+        yield from _comparison(comparison, counts.pigs)
 
 
 def _rests(counts: Counts, same_model: bool) -> Iterator[str]:
@@ -70,39 +65,27 @@ def _rests(counts: Counts, same_model: bool) -> Iterator[str]:
         "rest (see `physim model`)",
         cells,
         counts.pigs if same_model else counts.pigs // 2,
-        {},
     )
     if len(found) > len(cells):
         yield f"... {len(found) - len(cells)} more; --json tells them all"
 
 
-def _table(
-    title: str, cells: Mapping[str, int], size: int, real: Mapping[str, float]
-) -> Iterator[str]:
-    head = f"{title:{_NAME_WIDTH}}{'count':>11}{'freq %':>8}{'95 % interval':>16}"
-    yield head + (f"{'real %':>8}{'diff':>8}" if real else "")
+def _table(title: str, cells: Mapping[str, int], size: int) -> Iterator[str]:
+    yield f"{title:{_NAME_WIDTH}}{'count':>11}{'freq %':>8}{'95 % interval':>16}"
     for name, count in cells.items():
-        yield _row(name, count, size, real.get(name))
+        yield _row(name, count, size)
 
 
-def _row(name: str, count: int, size: int, real: float | None) -> str:
+def _row(name: str, count: int, size: int) -> str:
     if not size:
         return f"{name:{_NAME_WIDTH}}{count:>11,}{'-':>8}"
     interval = clopper_pearson(count, size)
     span = f"{100 * interval.low:.2f} - {100 * interval.high:.2f}"
-    percent = 100 * count / size
-    line = f"{name:{_NAME_WIDTH}}{count:>11,}{percent:>8.2f}{span:>16}"
-    if real is not None:
-        line += f"{100 * real:>8.2f}{percent - 100 * real:>+8.2f}"
-    return line
+    return f"{name:{_NAME_WIDTH}}{count:>11,}{100 * count / size:>8.2f}{span:>16}"
 
 
-def _comparison(comparison: Comparison) -> Iterator[str]:
+def _comparison(comparison: Comparison, pigs: int) -> Iterator[str]:
     table, test = comparison.table, comparison.test
-    if table.cell == "pair":
-        real = {cell: count / table.sample_size for cell, count in table.counts.items()}
-        yield from _table("pair", comparison.observed, sum(comparison.observed.values()), real)
-        yield ""
     unit = "pigs" if table.cell == "pose" else "rolls"
     yield f"against {table.name} ({table.sample_size:,} {unit})"
     if comparison.left_out:
@@ -116,3 +99,8 @@ def _comparison(comparison: Comparison) -> Iterator[str]:
     yield f"  G = {test.g:.2f}, df = {test.df}, p {'<=' if floor else '='} {test.p:.3g} ({how})"
     if test.smallest_expected < _FEW_EXPECTED and test.method != MONTE_CARLO:
         yield f"  the smallest expected count is {test.smallest_expected:.1f}: p is approximate"
+    yield f"A: these rolls, {pigs:,} pigs; B: {table.name}"
+    for kind, found in (("pose", comparison.poses), ("pair", comparison.pairs)):
+        if found:
+            yield ""
+            yield from difference_lines(kind, found)

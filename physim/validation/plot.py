@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from physim.errors import ConfigError
+from physim.extras import optional
 from physim.files import replaced, told
 from physim.statistics.intervals import clopper_pearson
 from physim.statistics.joint import Joint, total
@@ -32,11 +32,7 @@ def need_plots() -> None:
     Raises:
         ConfigError: the plotting library is not installed.
     """
-    if find_spec("matplotlib") is None:
-        raise ConfigError(
-            "Matplotlib is not installed (pip install 'physim[calibrate]'); or leave the picture "
-            "out with --no-plot"
-        )
+    optional("matplotlib", "plot", "the picture", "; or leave it out with --no-plot")
 
 
 def plot_validation(

@@ -12,6 +12,7 @@ import numpy as np
 from PIL import Image as Pillow
 
 from physim.errors import ConfigError
+from physim.extras import optional
 
 _QUALITY = [
     "-crf",
@@ -83,13 +84,7 @@ def require_encoder() -> Any:
     Raises:
         ConfigError: it is not installed.
     """
-    try:
-        import imageio_ffmpeg
-    except ImportError:
-        raise ConfigError(
-            "an MP4 needs imageio-ffmpeg: pip install 'physim[film]', or name a .gif"
-        ) from None
-    return imageio_ffmpeg
+    return optional("imageio_ffmpeg", "film", "an MP4", "; or name a .gif")
 
 
 def _with_pause(frames: Iterable[Pillow.Image], held: int) -> Iterator[Pillow.Image]:

@@ -12,7 +12,7 @@ from physim.seeding import stream
 from physim.tosses.draws import Draws
 from physim.values import Toss
 
-needs_mujoco = pytest.mark.skipif(find_spec("mujoco") is None, reason="needs physim[mujoco]")
+needs_mujoco = pytest.mark.skipif(find_spec("mujoco") is None, reason="needs MuJoCo")
 
 
 @pytest.fixture(scope="session")

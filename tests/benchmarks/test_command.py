@@ -7,6 +7,7 @@ import pytest
 from physim.bench import contestants
 from physim.cli.bench import NAMES
 from physim.cli.main import main
+from physim.extras import how_to_install
 from physim.values import Pose
 
 from .conftest import needs_mujoco
@@ -53,19 +54,19 @@ def test_table_of_one_contestant(capfd: pytest.CaptureFixture[str]) -> None:
     assert "2 of 2 rolls" in err
 
 
-def test_a_missing_mujoco_is_left_out_with_a_line_that_names_the_extra(
+def test_a_missing_mujoco_is_left_out_with_a_line_that_says_how_to_get_it(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(contestants, "has_mujoco", lambda: False)
     code, out, err = run(capfd, "-n", 1, "--rounds", 1, "--json")
     assert code == 0
     assert [row["name"] for row in json.loads(out)["rows"]] == [n for n in NAMES if n != "mujoco"]
-    assert [line for line in err.splitlines() if "physim[mujoco]" in line] == [
-        "physim: no row mujoco: MuJoCo is not installed (pip install 'physim[mujoco]')"
+    assert [line for line in err.splitlines() if "pip install" in line] == [
+        f"physim: no row mujoco: MuJoCo is not installed; get it with: {how_to_install('mujoco')}"
     ]
     code, out, err = run(capfd, "--only", "mujoco", "-n", 1, "--rounds", 1)
     assert (code, out) == (2, "")
-    assert err == "physim: MuJoCo is not installed (pip install 'physim[mujoco]')\n"
+    assert err == f"physim: MuJoCo is not installed; get it with: {how_to_install('mujoco')}\n"
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ HIGHER = np.array([0.0, 0.1, -0.2, 0.1, 0.0, 0.0])
 
 
 def probabilities(values: Values, height: int) -> NDArray[np.float64]:
-    logits = BASE + np.array([values[name] for name in NAMES]) @ SLOPES
+    logits = BASE + np.array([values.get(name, 0.0) for name in NAMES]) @ SLOPES
     odds = np.exp(logits + (HIGHER if height == HEIGHTS[1] else 0.0))
     return np.asarray(odds / odds.sum())
 

@@ -208,7 +208,7 @@ def test_without_the_optimiser_it_says_how_to_get_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "cmaes", None)
     out, error = refused(capfd, "--out", tmp_path / "x")
-    assert out == "" and "pip install 'physim[calibrate]'" in error
+    assert out == "" and "-m pip install cmaes emcee matplotlib" in error
     assert not (tmp_path / "x").exists()
 
 
@@ -217,7 +217,7 @@ def test_without_the_sampler_it_says_so_before_anything_else(
 ) -> None:
     monkeypatch.setitem(sys.modules, "emcee", None)
     out, error = refused(capfd, "--out", tmp_path / "x", "--method", "surface")
-    assert out == "" and "pip install 'physim[calibrate]'" in error
+    assert out == "" and "-m pip install cmaes emcee matplotlib" in error
     assert not (tmp_path / "x").exists()
 
 

@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from scipy.stats import norm, truncnorm
 
+from physim.calibrate import posterior
 from physim.calibrate.density import Density, Observed
 from physim.calibrate.emulator import Emulator
 from physim.calibrate.fit import SURFACE, Fit, Problem, run
 from physim.calibrate.logits import softmax
+from physim.calibrate.parameters import Space
 from physim.calibrate.posterior import _drawn as drawn
 from physim.calibrate.posterior import find_posterior, require_sampler
 from physim.calibrate.search import Posterior
 from physim.errors import ConfigError
-from tests.calibrate.made_up import NAMES, MadeUp, at_prior, problem, real_rolls
+from tests.calibrate.made_up import NAMES, SPACE, MadeUp, at_prior, problem, real_rolls
 
 Array = NDArray[np.float64]
 HEIGHTS = np.array([-0.5, 0.5])
@@ -66,6 +68,65 @@ def test_without_counts_the_prior_is_drawn() -> None:
     assert draws.min() >= -2.5 and draws.max() <= 1.0
     assert draws.mean(axis=0) == pytest.approx(exact.mean(), abs=0.08)
     assert draws.std(axis=0) == pytest.approx(exact.std(), abs=0.08)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("low", "high", "sd"),
+    [
+        (-2.5, 0.0, 1.0),  # the fit lies on its bound: half of all walkers would be clipped to it
+        (0.0, 2.5, 1.0),
+        (-2.5, 2.5, 0.0),  # and here all would begin at one point
+        (-2.5, 2.5, 1e6),
+        (-2.5, 1e-3, 1e6),
+    ],
+)
+def test_walkers_may_begin_anywhere(d: int, low: float, high: float, sd: float) -> None:
+    """The prior alone, cut off; the first parameter's bounds are those, the others' are wide."""
+    lows, highs = np.full(d, -2.5), np.full(d, 2.5)
+    lows[0], highs[0] = low, high
+    density = Density([], np.zeros(d), lows, highs)
+    draws = drawn(require_sampler(), density, sd**2 * np.ones((d, d)), 3, None)
+    exact = [truncnorm(a, b) for a, b in zip(lows, highs, strict=True)]
+    assert (draws >= lows).all() and (draws <= highs).all()
+    assert draws.mean(axis=0) == pytest.approx([one.mean() for one in exact], abs=0.08)
+    assert draws.std(axis=0) == pytest.approx([one.std() for one in exact], abs=0.08)
+
+
+def test_the_draws_are_as_wide_as_the_density_in_many_dimensions() -> None:
+    """Of twelve normal parameters; the library's snooker move makes them 6 % too narrow."""
+    density = Density([], np.zeros(12), np.full(12, -2.5), np.full(12, 2.5))
+    draws = drawn(require_sampler(), density, np.eye(12), 3, None)
+    assert draws.std(axis=0).mean() == pytest.approx(truncnorm(-2.5, 2.5).std(), abs=0.02)
+
+
+def test_points_are_thrown_back_at_the_bounds_and_stay_apart() -> None:
+    points = np.array([[0.25], [-0.25], [1.25], [2.75], [-7.0], [1.0], [0.0]])
+    folded = posterior._folded(points, np.array([0.0]), np.array([1.0]))
+    assert folded[:, 0].tolist() == [0.25, 0.25, 0.75, 0.75, 1.0, 1.0, 0.0]
+    many = np.random.default_rng(0).normal(scale=50.0, size=(500, 1))
+    folded = posterior._folded(many, np.array([-3.0]), np.array([1e-9]))
+    assert folded.min() >= -3.0 and folded.max() <= 1e-9 and len(np.unique(folded)) == 500
+
+
+@pytest.mark.parametrize("names", [NAMES[:1], NAMES[:2], NAMES])
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_a_fit_on_its_bounds_has_a_posterior(
+    names: tuple[str, ...], share: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Case 146: the values stand at the bounds, and what the surface tells of them is nothing."""
+    for steps in ("_BURN_EACH", "_STEPS_EACH", "_LEAST_BURN", "_LEAST_STEPS"):
+        monkeypatch.setattr(posterior, steps, 10)
+    space = Space(SPACE.parameters[: len(names)])
+    given = problem(real_rolls(), generations=1, rolls=200, method=SURFACE, space=space)
+    fit = run(given, MadeUp(), tmp_path, lambda: dict.fromkeys(names, 0.0))
+    point = np.full(len(names), share)
+    estimate = replace(fit.estimate, mean=point, covariance=1e4 * np.eye(len(names)))
+    fit = replace(fit, values=given.space.from_unit(point), estimate=estimate)
+    found = find_posterior(given, fit)
+    assert np.isfinite(found.draws).all()
+    assert found.draws.min() >= 0.0 and found.draws.max() <= 1.0
+    assert (found.draws.std(axis=0) > 0.0).all()
 
 
 def test_a_bent_valley_is_drawn_whole() -> None:
@@ -132,5 +193,5 @@ def test_a_seed_gives_the_same_draws_and_another_like_ones(tmp_path: Path) -> No
 
 def test_a_missing_sampler_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "emcee", None)
-    with pytest.raises(ConfigError, match=r"physim\[calibrate\]"):
+    with pytest.raises(ConfigError, match="-m pip install cmaes emcee"):
         require_sampler()

@@ -10,7 +10,8 @@ from physim.calibrate.target import load_target
 from physim.errors import ConfigError
 from physim.resources import data_folder
 from physim.statistics.pairs import NAMED_POSES
-from physim.statistics.tables import load_table
+from physim.statistics.tables import PairRow, load_table, read_pair_rows
+from physim.values import Pose
 
 CSV = data_folder("calibration") / "tables" / "kern2006_pairs.csv"
 
@@ -38,13 +39,42 @@ def test_a_file_of_counts_does_as_well(tmp_path: Path) -> None:
     [
         ("", "counts no rolls"),
         ("5,0,trotter,trotter,0", "counts no rolls"),
-        ("nan,0,trotter,trotter,2", "line 2: `height_in` must lie above 0"),
-        ("inf,0,trotter,trotter,2", "line 2: `height_in` must lie above 0"),
-        ("5,0,trotter,trotter,-3", "line 2: `rolls` must lie in"),
-        (f"5,0,trotter,trotter,{'9' * 30}", "line 2: `rolls` must lie in"),
-        ("5,0,trotter", "line 2: other than one entry a column"),
-        ("5,0,trotter,trotter,2,7", "line 2: other than one entry a column"),
-        ("5,0,trotter,horse,2", "line 2: 'horse' is not a valid Pose"),
+        ("nan,0,trotter,trotter,2", "line 2: `height_in` must be a number of inches above 0"),
+        ("inf,0,trotter,trotter,2", "line 2: `height_in` must be a number of inches above 0"),
+        (
+            "5,0,trotter,trotter,-3",
+            "line 2: `rolls` must be a whole number from 0 to 1,000,000,000",
+        ),
+        (
+            f"5,0,trotter,trotter,{'9' * 30}",
+            "line 2: `rolls` must be a whole number from 0 to 1,000,000,000",
+        ),
+        ("5,0,trotter", "line 2: has 3 fields where the head has 5"),
+        ("5,0,trotter,trotter,2,7", "line 2: has 6 fields where the head has 5"),
+        (
+            "5,0,trotter,horse,2",
+            "line 2: `pink` must be one of side_dot_up, side_dot_down, trotter, ",
+        ),
+        ("5,0,troter,trotter,2", "line 2: `black` must be one of"),
+        ("5,0,troter,trotter,2", "other, touching, found 'troter'; did you mean `trotter`?"),
+        ("5,0,makin_bacon,makin_bacon,2", "touching, found 'makin_bacon'"),
+        ("5,0,trotter,trotter,0.31", "written in digits alone, found '0.31'"),
+        ("5,0,trotter,trotter,nan", "`rolls` must be a whole number"),
+        ("5,0,trotter,trotter,1_0", "`rolls` must be a whole number"),
+        ("5,0,trotter,trotter,\u0663", "`rolls` must be a whole number"),
+        ("5,0,trotter,trotter,", "found ''"),
+        ("1_2,0,trotter,trotter,4", "`height_in` must be a number of inches"),
+        ('"5,5",0,trotter,trotter,4', "such as 5 or 7.5, found '5,5'"),
+        ("5,x,trotter,trotter,4", "line 2: `start_code` must be a whole number"),
+        (
+            "5,0,trotter,snouter,4\n\n5.0,0,trotter,snouter,1",
+            "line 4: counts the same rolls as line 2",
+        ),
+        (
+            "5,0,touching,touching,4\n5,0,touching,touching,4",
+            "line 3: counts the same rolls as line 2",
+        ),
+        ("5,0,trotter,trotter,4\n" + "x" * 200_000, "is no CSV file in UTF-8"),
         ("5,0,trotter,trotter,1", "fewer than two real rolls from 5 inches"),
     ],
 )
@@ -54,6 +84,51 @@ def test_a_line_that_is_no_count_is_told(lines: str, told: str, tmp_path: Path) 
     with pytest.raises(ConfigError) as refusal:
         load_target(path, half=1)
     assert told in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("height_in;black;pink;rolls\r\n5;trotter;snouter;4\r\n8;touching;touching;1\r\n", "utf-8"),
+        ("height_in,black,pink,rolls\n5,trotter,snouter,4\n8,touching,touching,1", "utf-8-sig"),
+        ("height_in\tblack\tpink\trolls\r5\ttrotter\tsnouter\t4\r8\ttouching\ttouching\t1",
+         "ascii"),
+        (" rolls , pink, black , height_in\n\n4, snouter , trotter,5.0\n ,,,\n"
+         "1,touching,touching,8\n\n", "ascii"),
+        ('"height_in","black","pink","rolls"\n5,"trotter","snouter",4\n8,"touching","touching",1\n',
+         "ascii"),
+    ],
+)  # fmt: skip
+def test_other_programs_csv_files_are_read(text: str, encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_bytes(text.encode(encoding))
+    assert read_pair_rows(path) == (
+        PairRow(5.0, 0, Pose.TROTTER, Pose.SNOUTER, 4),
+        PairRow(8.0, 0, None, None, 1),
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "line 1: the columns must be height_in,black,pink,rolls or"),
+        (b"black,pink,rolls\n", "line 1: the columns must be"),
+        (b"height_in,black,black,rolls\n", "line 1: the columns must be"),
+        (
+            "height_in,black,pink,rolls\n".encode("utf-16"),
+            "is no CSV file in UTF-8; save it as one",
+        ),
+        (b"height_in,black,pink,rolls\n5,trotter,\xff,3\n", "is no CSV file in UTF-8"),
+    ],
+)
+def test_what_is_no_table_is_told_without_python_s_words(
+    content: bytes, told: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError) as refusal:
+        read_pair_rows(path)
+    assert told in str(refusal.value) and "codec" not in str(refusal.value)
 
 
 def test_the_halves_have_no_roll_in_common_and_miss_none() -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 
+import numpy as np
 import pytest
 
 import physim
+from physim.game.distribution import known
+from physim.game.outcomes import Drawn
+from physim.rules.throws import labelled_throws
 from tests.people.commands import Desk, refused
 
 SAVE = "physim-play.json"
@@ -38,6 +42,15 @@ def test_a_scripted_game_is_played_to_its_end_and_told_in_80_columns(desk: Desk)
     assert "No: 'fly' is no move here; enter one of roll, bank" in out
     code, out, _ = desk.run("play")
     assert code == 0 and "that game is over, Ben won it (Ana 15, Ben 100); --new" in out
+
+
+def test_a_script_may_begin_with_a_byte_order_mark_and_end_its_lines_as_windows_does(
+    desk: Desk,
+) -> None:
+    path = desk.folder / "throws.txt"
+    path.write_bytes("\ufefftrotter snouter\r\npig_out\r\n".encode())
+    code, out, _ = desk.run("play", *ANA_BEN, "--source", "throws.txt", typed="roll; roll")
+    assert code == 0 and "Ana: trotter+snouter, 15 points; 15 this turn" in out
 
 
 def test_the_risk_of_the_next_throw_is_that_of_the_real_rolls(desk: Desk) -> None:
@@ -236,3 +249,47 @@ def test_a_script_that_ends_is_told_and_can_be_made_longer(desk: Desk) -> None:
     desk.script("trotter", "razorback")
     code, out, _ = desk.run(*game, typed="roll")
     assert code == 0 and "Ana: razorback, 5 points; 10 this turn" in out
+
+
+@pytest.mark.parametrize(
+    ("source", "players", "most", "told"),
+    [
+        # A cube: every roll is ambiguous, since no face is a pose of the rules.
+        ({"ambiguous": 1.0}, ("hold:20", "hold:23"), 200, "(the last: ambiguous)"),
+        ({"off_table": 1.0}, ("greedy", "Ben"), 200, "(the last: off_table)"),
+        ({"pig_out": 1.0}, ("rolls:2", "rolls:2"), 200, "(the last: pig_out)"),
+        ({"unsettled": 0.5, "oinker": 0.5}, ("hold:20", "optimal"), 200, "no points"),
+        # They would need some 10^12 turns; and two who only call take from each other.
+        ({"sider": 0.1, "pig_out": 0.9}, ("greedy", "greedy"), 300, "nobody beyond 0 points"),
+        (
+            {"trotter": 0.5, "oinker": 0.5},
+            ("hold:25", "greedy", "hog_caller:25"),
+            300,
+            "take other players or a lower --target",
+        ),
+    ],
+)
+def test_a_game_that_would_never_end_is_left_after_so_many_throws(
+    source: dict[str, float],
+    players: tuple[str, ...],
+    most: int,
+    told: str,
+    desk: Desk,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    throws = [labelled_throws()[name] for name in source]
+    drawn = Drawn(known("made up", throws, list(source.values())), np.random.default_rng(1))
+    monkeypatch.setattr("physim.cli.play.open_throws", lambda *_: nullcontext(drawn))
+    monkeypatch.setattr("physim.people.table.MOST_WITHOUT_LEAD", 300)
+    done = desk.run("play", "--players", *players, "--no-pause", "--save", "g.json",
+                    typed="roll;" * 300)  # fmt: skip
+    refused(done, told)
+    assert f"{most} throws in a row" in done[2] and "kept in g.json" in done[2]
+    thrown = [event for event in desk.events("g.json") if event["event"] == "throw"]
+    assert most <= len(thrown) < 2 * most
+
+
+def test_a_long_game_of_ordinary_bots_is_played_to_its_end(desk: Desk) -> None:
+    code, out, err = desk.run("play", "--players", "hold:20", "hold:23", "--source", "kern2006",
+                              "--seed", 3, "--no-pause")  # fmt: skip
+    assert (code, err) == (0, "") and " wins with " in out

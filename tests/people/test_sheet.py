@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import zlib
 
 import pytest
@@ -43,8 +44,8 @@ def test_what_cannot_be_printed_is_told(desk: Desk, monkeypatch: pytest.MonkeyPa
     pytest.importorskip("fpdf")
     refused(desk.run(*sheet, "Łukasz", "Ben"), "fill the names in by hand")
     refused(desk.run(*sheet, *map(str, range(13))), "room for 12 players")
-    monkeypatch.setattr("physim.people.sheet.find_spec", lambda name: None)
-    refused(desk.run(*sheet, "Ana", "Ben"), "pip install 'physim[pdf]'")
+    monkeypatch.setitem(sys.modules, "fpdf", None)
+    refused(desk.run(*sheet, "Ana", "Ben"), "-m pip install fpdf2;")
     assert not any(desk.folder.iterdir())
 
 

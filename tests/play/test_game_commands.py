@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from physim.cli.main import main
+from physim.game.distribution import Distribution
+from physim.rules.throws import labelled_throws
 
 
 @pytest.fixture(autouse=True)
@@ -142,3 +144,15 @@ def test_a_dataset_is_a_source(capfd: pytest.CaptureFixture[str], tmp_path: Path
                        "--players", "hold:10", "greedy")  # fmt: skip
     assert code == 0 and json.loads(out)["games"] == 20
     assert "no dataset there" in run(capfd, "strategy", "--source", tmp_path)[2]
+
+
+@pytest.mark.parametrize("command", ["tournament", "strategy"])
+def test_a_source_that_never_scores_is_refused(
+    command: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    throws = [labelled_throws()[name] for name in ("off_table", "pig_out")]
+    source = Distribution("a cube", tuple(throws), (9.0, 1.0), 10)
+    monkeypatch.setattr(f"physim.cli.{command}.distribution_of", lambda *_: source)
+    code, out, err = run(capfd, command)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "a cube: none of its throws scores points, so no game would end" in err

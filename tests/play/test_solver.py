@@ -217,3 +217,53 @@ def test_few_rolls_have_wide_intervals_and_no_error(labels: list[str]) -> None:
     for interval in result.intervals.values():
         assert np.isfinite([interval.low, interval.high]).all() and interval.low <= interval.high
     assert (result.break_even is None) == ("pig_out" not in labels)
+
+
+@pytest.mark.parametrize(
+    ("throws", "target"),
+    [
+        ({"trotter": 1e-9, "pig_out": 1 - 1e-9}, 20),  # some 10^9 turns
+        ({"trotter": 0.02, "oinker": 0.98}, 20),
+        ({"trotter": 0.5, "oinker": 0.5}, 100),
+        ({"sider": 0.001, "pig_out": 0.999}, 50),
+    ],
+)
+def test_a_game_that_hardly_ever_ends_is_refused_after_so_many_sweeps(
+    throws: dict[str, float], target: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From values of one half they would stay, and be told as the solution."""
+    rules = load_rules("box", {"target": target})
+    chances = odds(known("x", [THROWS[name] for name in throws], list(throws.values())), rules)
+    monkeypatch.setattr("physim.play.solver.MOST_SWEEPS", 500)
+    with pytest.raises(ConfigError, match=r"does not come to an end: .* after 500 sweeps"):
+        solve(chances, rules)
+
+
+def test_high_targets_get_fewer_sweeps(monkeypatch: pytest.MonkeyPatch, kern: Distribution) -> None:
+    rules = load_rules("box", {"target": 30})
+    monkeypatch.setattr("physim.play.solver._MOST_UPDATES", 5 * 30**3)
+    with pytest.raises(ConfigError, match="after 5 sweeps"):
+        solve(odds(kern, rules), rules)
+
+
+def test_where_the_first_to_score_wins_the_value_is_that_of_a_geometric_series() -> None:
+    """Of p a throw and one throw a turn: 1 / (2 - p)."""
+    rules = load_rules("box", {"target": 1})
+    for p in (0.5, 0.1, 0.01):
+        chances = odds(known("x", [THROWS["trotter"], THROWS["pig_out"]], [p, 1 - p]), rules)
+        assert solve(chances, rules).first_player_wins == pytest.approx(1 / (2 - p), abs=2e-9)
+
+
+@pytest.mark.parametrize(
+    ("throws", "target", "step"),
+    [(["trotter"], 7, 5), (["trotter", "snouter", "pig_out"], 98, 5), (["double_trotter"], 50, 20)],
+)
+def test_an_exact_target_that_no_points_add_up_to_is_refused(
+    throws: list[str], target: int, step: int
+) -> None:
+    rules = load_rules("box", {"target": target, "reach": "exactly"})
+    drawn = known("x", [THROWS[name] for name in throws], [1.0] * len(throws))
+    with pytest.raises(ConfigError, match=f"multiples of {step}, .* exactly {target}"):
+        odds(drawn, rules)
+    assert odds(drawn, load_rules("box", {"target": target})).points
+    assert odds(drawn, load_rules("box", {"target": 100, "reach": "exactly"})).points

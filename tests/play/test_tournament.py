@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from physim.errors import ConfigError
 from physim.game.distribution import Distribution, odds
 from physim.game.events import Banked, Called, Thrown
 from physim.game.game import Game
@@ -176,3 +177,36 @@ def test_results_add_up(plan) -> None:  # type: ignore[no-untyped-def]
 def test_tallies_add_up() -> None:
     one = Tally((1, 2), 1, module.Counter({5: 3}), 40, 1)
     assert one + one == Tally((2, 4), 2, module.Counter({5: 6}), 80, 2)
+
+
+@pytest.mark.parametrize("specs", [("hold:9000", "greedy"), ("greedy", "greedy", "greedy")])
+def test_games_of_which_none_ends_are_left_after_twenty(
+    specs: tuple[str, ...], kern: Distribution, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = load_rules("box", {"target": 9_000})
+    players = tuple(make_players(specs, rules, kern, seats=len(specs)))
+    tournament = Tournament(players, rules, kern, 1_000, 0, together=len(specs) > 2)
+    given_up = []
+
+    def short(state, players, outcomes) -> None:  # type: ignore[no-untyped-def]
+        play(state, players, outcomes, most_throws=300)
+        given_up.append(state.winner)
+
+    monkeypatch.setattr(module, "play", short)
+    with pytest.raises(ConfigError, match=f"{' against '.join(specs)}: 20 games .* lower target"):
+        run(tournament)
+    assert given_up == [None] * 20
+
+
+def test_a_game_that_ends_now_and_then_is_no_reason_to_stop(
+    kern: Distribution, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = load_rules("box", {"target": 100})
+    players = tuple(make_players(["greedy", "greedy"], rules, kern))
+
+    def short(state, players, outcomes) -> None:  # type: ignore[no-untyped-def]
+        play(state, players, outcomes, most_throws=60)
+
+    monkeypatch.setattr(module, "play", short)
+    (tally,) = run(Tournament(players, rules, kern, 300, 0))
+    assert tally.unfinished > 20 and tally.finished > 0
