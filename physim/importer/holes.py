@@ -1,13 +1,15 @@
-"""Small holes of a mesh, closed by a fan of triangles."""
+"""What keeps a mesh open: edges that another vertex parts are stitched, small holes are filled."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from physim.importer.problems import place
 from physim.importer.solids import IntArray
+from physim.importer.winding import pair_up
 from physim.values import FloatArray
 
 if TYPE_CHECKING:
@@ -17,6 +19,62 @@ if TYPE_CHECKING:
 
 SMALL = 0.12  # of the longest side: a hole that is wider is refused
 MOST_HOLES = 500
+_ROUNDS = 20  # of stitching; each treats one side of a face
+
+
+def stitched(vertices: FloatArray, faces: IntArray, near: float) -> tuple[IntArray, int]:
+    """The faces with every vertex put in that lies on one of their open sides (T-junctions).
+
+    Args:
+        vertices: (n, 3).
+        faces: (m, 3).
+        near: how far from a side such a vertex may be, same unit.
+
+    Returns:
+        (k, 3) the faces; how many vertices were put in.
+    """
+    count = 0
+    for _ in range(_ROUNDS):
+        open_sides = pair_up(faces)[2]
+        onward = np.roll(faces, -1, axis=1).T.reshape(-1)[open_sides]
+        ends = np.stack([faces.T.reshape(-1)[open_sides], onward], axis=1)
+        owner = open_sides % len(faces)
+        chains: dict[int, list[int]] = {}
+        for face, chain in zip(owner.tolist(), _parting(vertices, ends, near), strict=True):
+            if len(chain) > 2:
+                chains.setdefault(face, chain)
+        if not chains:
+            break
+        count += sum(len(chain) - 2 for chain in chains.values())
+        added = []
+        for face, chain in chains.items():
+            apex = int(faces[face].sum()) - chain[0] - chain[-1]
+            added += [(a, b, apex) for a, b in pairwise(chain) if apex not in (a, b)]
+        faces = np.concatenate([np.delete(faces, list(chains), axis=0), np.array(added)])
+    return faces, count
+
+
+def _parting(vertices: FloatArray, ends: IntArray, distance: float) -> list[list[int]]:
+    """Of each open side (k, 2): its ends, with the ends of other open sides that lie on it."""
+    from scipy.spatial import cKDTree
+
+    if not len(ends):
+        return []
+    points = np.unique(ends)
+    tree = cKDTree(vertices[points])
+    first, last = vertices[ends[:, 0]], vertices[ends[:, 1]]
+    length = np.linalg.norm(last - first, axis=1)
+    near = tree.query_ball_point((first + last) / 2.0, length / 2.0 + distance)
+    chains = []
+    for k, candidates in enumerate(near):
+        on = points[candidates]
+        along = (last[k] - first[k]) / max(length[k], 1e-300)
+        way = (vertices[on] - first[k]) @ along
+        off = np.linalg.norm(vertices[on] - first[k] - np.outer(way, along), axis=1)
+        between = (off <= distance) & (way > distance) & (way < length[k] - distance)
+        on = on[between][np.argsort(way[between])]
+        chains.append([int(ends[k, 0]), *on.tolist(), int(ends[k, 1])])
+    return chains
 
 
 def fill_holes(
@@ -45,7 +103,7 @@ def fill_holes(
     points, added = [vertices], [faces]
     for loop in loops:
         rim = vertices[loop]
-        wide = float(np.ptp(rim, axis=0).max())
+        wide = _width(rim)
         where = f"{place(rim.mean(axis=0))}, {wide:.1f} mm wide"
         if wide > SMALL * size:
             out.refuse("hole", where, "too wide to be closed safely; close it in the 3D program")
@@ -56,6 +114,14 @@ def fill_holes(
         onward = np.roll(loop, -1)
         added.append(np.stack([onward, loop, np.full(len(loop), middle)], axis=1))
     return np.concatenate(points), np.concatenate(added)
+
+
+def _width(rim: FloatArray) -> float:
+    """How wide a hole is across, the way that is the narrower: a slit is as wide as it gapes."""
+    spokes = rim - rim.mean(axis=0)
+    area = 0.5 * float(np.linalg.norm(np.cross(spokes, np.roll(spokes, -1, axis=0)), axis=1).sum())
+    longest = float(np.ptp(rim, axis=0).max())
+    return min(longest, 2.0 * area / max(longest, 1e-300))
 
 
 def _loops(sides: IntArray) -> list[IntArray] | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import groupby
 
 import numpy as np
 
 from physim.importer import winding
-from physim.importer.holes import fill_holes
+from physim.importer.holes import fill_holes, stitched
 from physim.importer.problems import Problem, place
 from physim.importer.solids import IntArray, Solid
 from physim.values import FloatArray
@@ -15,10 +16,13 @@ from physim.values import FloatArray
 MOST_FACES = 20_000
 MOST_BODIES = 200
 SEAM = 1e-5  # of the longest side: vertices nearer to each other are one
+_NEAR = (1e-8, 1e-6, 1e-4)  # of the longest side: how far from an edge a vertex on it may be
 _FLAT = 1e-4  # of the box's volume, or of its longest side: as `pigs.mesh`
 _FINE, _COARSE = 5e-5, 3e-3  # of the longest side: how far simplifying may move a surface
 _CRUMB = 1e-4  # of the volume
 _OVERLAP = 0.01  # of the surface
+_CONTACT = 0.01  # of the longest side: bodies that touch on less than its square are apart
+_SAMPLES = 400  # points of a body
 
 
 @dataclass
@@ -52,6 +56,11 @@ def repair(vertices_mm: FloatArray, faces: IntArray, largest: bool) -> Repaired:
     vertices, faces = _welded(vertices_mm, faces, size, out)
     if len(faces) < 4 or np.ptp(vertices, axis=0).min() < _FLAT * size:
         return out.refuse("flat", "the whole mesh", "give it thickness: it encloses no volume")
+    if not winding.is_closed(faces):
+        stitched = _stitched(vertices, faces, size, out)
+        if stitched is None:
+            return out
+        vertices, faces = stitched
     open_sides = winding.pair_up(faces)[2]
     if len(open_sides):
         ends, _, turned = winding.edges_of(faces)
@@ -84,21 +93,47 @@ def _welded(
     faces = first.reshape(-1)[faces]
     exact = len(points) - len(same)
     nearly = 0
-    if len(winding.pair_up(faces)[2]):  # open edges: perhaps a seam that rounding opened
+    if not winding.is_closed(faces):  # perhaps a seam that rounding opened
         merged = _near(same, SEAM * size)
         nearly = len(same) - int(merged.max()) - 1
         faces, keep = merged[faces], np.unique(merged, return_index=True)[1]
         same = same[keep]
-    distinct = (faces != np.roll(faces, 1, axis=1)).all(axis=1)
-    _, once = np.unique(np.sort(faces, axis=1), axis=0, return_index=True)
-    kept = np.zeros(len(faces), dtype=bool)
-    kept[once] = True
-    kept &= distinct
-    if not kept.all():
-        out.note("faces", f"{int((~kept).sum())} without area or twice there", "left out")
+    before = len(faces)
+    faces, _ = winding.once(faces[(faces != np.roll(faces, 1, axis=1)).all(axis=1)])
+    if len(faces) < before:
+        out.note("faces", f"{before - len(faces)} without area or twice there", "left out")
     if exact or nearly:
         out.note("seams", f"{exact + nearly} doubled vertices", "welded")
-    return same, faces[kept]
+    return same, faces
+
+
+def _stitched(
+    vertices: FloatArray, faces: IntArray, size: float, out: Repaired
+) -> tuple[FloatArray, IntArray] | None:
+    """Closes what is open without a hole, and parts bodies that share edges; None if it cannot."""
+    flat = put_in = 0
+    for near in _NEAR:  # what is exact first: fine details are as small as coarse rounding
+        thick = winding.heights(vertices, faces) > min(near, SEAM) * size
+        faces, more = stitched(vertices, faces[thick], near * size)
+        flat, put_in = flat + int((~thick).sum()), put_in + more
+        if not len(winding.pair_up(faces)[2]):
+            break
+    if flat:
+        out.note("faces", f"{flat} without area", "left out")
+    if put_in:
+        out.note("edges", f"{put_in} vertices that lie on an edge", "put into it")
+    faces, doubled = winding.once(faces)
+    faces, flaps = winding.without_sheets(vertices, faces, SEAM * size)
+    if doubled + flaps:
+        out.note("sheets", f"{doubled + flaps} faces that enclose nothing", "left out")
+    vertices, faces, odd = winding.parted(vertices, faces)
+    if len(odd):
+        where = place(vertices[odd].mean(axis=(0, 1)))
+        out.refuse(
+            "edges", where, "three faces or more meet in an edge; part them in the 3D program"
+        )
+        return None
+    return vertices, faces
 
 
 def _near(points: FloatArray, distance: float) -> IntArray:
@@ -128,9 +163,8 @@ def _joined(
     if signed[order[0]] < 0:
         faces, signed = faces[:, ::-1], -signed
         out.note("inside out", "the whole mesh", "all faces turned round")
-    added: list[Solid] = []
-    cavities: list[Solid] = []
-    main = faces[bodies == order[0]]
+    shells: list[tuple[Solid, bool]] = []  # each with whether it is a cavity, the largest first
+    outward = faces[np.isin(bodies, np.flatnonzero(signed > 0))]
     for body in order.tolist():
         of_body = faces[bodies == body]
         where = place(vertices[of_body].mean(axis=(0, 1)))
@@ -145,24 +179,26 @@ def _joined(
                 where,
                 "more than two faces meet in an edge; separate them in the 3D program",
             )
-        if not inward:
-            added.append(solid)
-        elif _inside(vertices[of_body[0, 0]], vertices, main):
-            cavities.append(solid)
+        cavity = inward and _inside(of_body, vertices, outward)
+        shells.append((solid, cavity))
+        if cavity:
             out.note("cavity", where, "a hollow inside: kept empty")
-        else:
-            added.append(solid)
+        elif inward:
             out.note("winding", where, "a body that was inside out was turned round")
-    return _one_body(added, cavities, size, largest, out)
+    return _one_body(shells, size, largest, out)
 
 
-def _inside(point: FloatArray, vertices: FloatArray, faces: IntArray) -> bool:
-    return bool(winding.winding_numbers(point[None], vertices, faces)[0] > 0.5)
+def _inside(of_body: IntArray, vertices: FloatArray, outward: IntArray) -> bool:
+    """Whether all of a body lies inside of those that are wound outwards."""
+    points = np.concatenate([vertices[np.unique(of_body)], vertices[of_body].mean(axis=1)])
+    step = len(points) // _SAMPLES + 1
+    return bool((winding.winding_numbers(points[::step], vertices, outward) > 0.75).all())
 
 
 def _one_body(
-    added: list[Solid], cavities: list[Solid], size: float, largest: bool, out: Repaired
+    shells: list[tuple[Solid, bool]], size: float, largest: bool, out: Repaired
 ) -> Repaired:
+    added = [solid for solid, cavity in shells if not cavity]
     for solid in added:
         share, middle = winding.overlaps(*_for_samples(solid, size).mesh())
         if share > _OVERLAP and middle is not None:
@@ -171,29 +207,42 @@ def _one_body(
                 f"{place(middle)}, {share:.0%} of the surface",
                 "it runs through itself; remesh it in the 3D program (Blender: Remesh, voxel)",
             )
-    solid = added[0] if len(added) == 1 else Solid.union(added)
+    # The larger ones first: a body may lie in the cavity of a larger one.
+    solid = added[0]
+    for cavity, group in groupby(shells, key=lambda shell: shell[1]):
+        others = [one for one, _ in group]
+        solid = solid.minus(Solid.union(others)) if cavity else Solid.union([solid, *others])
     pieces = solid.separate()
-    if len(added) > 1:
-        out.note("bodies", f"{len(added)} bodies", f"joined by a union to {len(pieces)}")
+    hollows = [piece for piece in pieces if piece.volume < 0]
+    pieces = pieces[: len(pieces) - len(hollows)]
     crumbs = [p for p in pieces[1:] if p.volume < _CRUMB * pieces[0].volume]
     for piece in crumbs:
         out.note("crumb", place(piece.bounds.mean(axis=0)), "a tiny loose body was left out")
     loose = pieces[1 : len(pieces) - len(crumbs)]
+    solid = pieces[0]
+    for hollow in hollows:
+        vertices, faces = hollow.mesh()
+        filled = Solid.of(vertices, faces[:, ::-1])
+        solid = solid if filled is None else solid.minus(filled)
+    near = 2.0 * SEAM * size
+    for piece in loose * len(loose):  # perhaps rounding alone keeps a face of it apart
+        grown = piece.grown(near)
+        if piece in loose and solid.halves(grown)[0].volume > near * (_CONTACT * size) ** 2:
+            solid = Solid.union([solid, grown])
+            loose.remove(piece)
+    if len(added) > 1:
+        out.note("bodies", f"{len(added)} bodies", f"joined by a union to {len(loose) + 1}")
     if loose and not largest:
         return out.refuse(
             "bodies",
             "; ".join(place(piece.bounds.mean(axis=0)) for piece in loose[:3]),
-            f"not touched by the largest body ({len(loose)} in all): join the bodies in the 3D "
-            "program, or keep the largest alone with --largest",
+            f"no face of it touches the largest body ({len(loose)} such bodies in all): join the "
+            "bodies in the 3D program, or keep the largest alone with --largest",
         )
     for piece in loose:
         out.note(
             "bodies", place(piece.bounds.mean(axis=0)), "a loose body was left out (--largest)"
         )
-    if len(pieces) > 1:
-        solid = pieces[0]
-    for cavity in cavities:
-        solid = solid.minus(cavity)
     return _simplified(solid, size, out)
 
 
@@ -213,7 +262,8 @@ def _simplified(solid: Solid, size: float, out: Repaired) -> Repaired:
             f"{solid.faces:,} faces",
             f"too rough to be simplified to {MOST_FACES:,}; smooth and simplify it",
         )
-    if abs(fewer.volume - solid.volume) > 0.005 * solid.volume or fewer.faces < 4:
+    # No surface has moved farther than that, unless the library went wrong.
+    if abs(fewer.volume - solid.volume) > tolerance * solid.area or fewer.faces < 4:
         fewer = solid
     if solid.faces > MOST_FACES:
         out.note(

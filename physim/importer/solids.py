@@ -60,6 +60,10 @@ class Solid:
         return float(self._it.volume())
 
     @property
+    def area(self) -> float:
+        return float(self._it.surface_area())
+
+    @property
     def bounds(self) -> FloatArray:
         """(2, 3) least and greatest coordinates."""
         return np.array(self._it.bounding_box(), dtype=np.float64).reshape(2, 3)
@@ -67,6 +71,13 @@ class Solid:
     def simplified(self, tolerance: float) -> Solid:
         """With fewer faces; no surface moves farther than `tolerance`."""
         return Solid(self._it.simplify(tolerance))
+
+    def grown(self, by: float) -> Solid:
+        """Stretched about its middle, so that its box grows by this on every side."""
+        low, high = self.bounds
+        middle = (low + high) / 2.0
+        stretched = self.turned(np.diag(1.0 + 2.0 * by / (high - low)), np.zeros(3))
+        return stretched.turned(np.eye(3), -2.0 * by / (high - low) * middle)
 
     def separate(self) -> list[Solid]:
         """Its unconnected pieces, the largest first."""

@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from physim.importer.solids import IntArray
 from physim.values import FloatArray
 
+_UPON = 1e-4  # rad between two faces that lie upon each other
 _AT_ONCE = 2_000_000  # pairs of a point and a face, to bound the memory
 
 
@@ -67,6 +68,155 @@ def consistent(faces: IntArray) -> tuple[IntArray, IntArray, int] | None:
     out = faces.copy()
     out[turn] = out[turn][:, ::-1]
     return out, number.astype(np.int64), int(turn.sum())
+
+
+def is_closed(faces: IntArray) -> bool:
+    """Whether two faces meet in every edge."""
+    ends = edges_of(faces)[0]
+    return bool((np.unique(ends, axis=0, return_counts=True)[1] == 2).all())
+
+
+def once(faces: IntArray) -> tuple[IntArray, int]:
+    """Faces that are there several times stand there once, or not at all.
+
+    A patch of doubled faces goes where the others are closed without it: a fin, or the wall
+    between two bodies that share it. It stays, once, where the others need it.
+
+    Returns:
+        (k, 3) the faces, in their order; how many of the doubled ones went altogether.
+    """
+    _, first, counts = np.unique(
+        np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True
+    )
+    order = np.argsort(first)
+    faces, doubled = faces[first[order]], counts[order] > 1
+    if not doubled.any():
+        return faces, 0
+    ends, owner, _ = edges_of(faces)
+    edge = np.unique(ends, axis=0, return_inverse=True)[1].reshape(-1)
+    others = np.bincount(edge, ~doubled[owner])[edge]
+    inner = doubled[owner] & (others == 0) & (np.bincount(edge, doubled[owner])[edge] == 2)
+    patch = _patches(len(faces), owner, edge, inner)
+    rim = doubled[owner] & ~inner
+    needed = np.bincount(patch[owner[rim]], 2 * (others[rim] % 2) - 1, minlength=len(faces)) >= 0
+    keep = ~doubled | needed[patch]
+    return faces[keep], int((~keep).sum())
+
+
+def heights(vertices: FloatArray, faces: IntArray) -> FloatArray:
+    """(m,) of each face: its height over its longest side."""
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    longest = np.linalg.norm(np.stack([b - a, c - b, a - c]), axis=2).max(axis=0)
+    twice = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    return np.asarray(twice / np.maximum(longest, 1e-300))
+
+
+def without_sheets(vertices: FloatArray, faces: IntArray, thin: float) -> tuple[IntArray, int]:
+    """Without sheets of one layer that stand off a surface, part a body's inside, or hang loose.
+
+    At their edges an odd number of faces meet. The smallest sheet whose edges are all open or
+    such ones goes first; without it, the others may be closed. Loose ones go if they are plane:
+    others may be a body with a hole.
+
+    Args:
+        vertices: (n, 3).
+        faces: (m, 3).
+        thin: how far a plane sheet's corners may be from its plane, same unit.
+
+    Returns:
+        (k, 3) the faces, in their order; how many went.
+    """
+    before = len(faces)
+    while len(faces):
+        ends, owner, _ = edges_of(faces)
+        edge, counts = np.unique(ends, axis=0, return_inverse=True, return_counts=True)[1:]
+        edge = edge.reshape(-1)
+        meeting = counts[edge]
+        patch = _patches(len(faces), owner, edge, meeting == 2)
+        loose = np.zeros(len(faces), dtype=bool)
+        loose[patch[owner[(meeting > 2) & (meeting % 2 == 1)]]] = True
+        loose[patch[owner[(meeting > 2) & (meeting % 2 == 0)]]] = False
+        hanging = np.zeros(len(faces), dtype=bool)
+        hanging[patch[owner[meeting == 1]]] = True
+        hanging[patch[owner[meeting > 2]]] = False
+        for sheet in np.flatnonzero(hanging):
+            points = vertices[np.unique(faces[patch == sheet])]
+            loose[sheet] = np.linalg.svd(points - points.mean(axis=0))[1][-1] < thin
+        if not loose.any():
+            break
+        a, b, c = (vertices[faces[:, k]] for k in range(3))
+        areas = np.bincount(patch, np.linalg.norm(np.cross(b - a, c - a), axis=1), len(faces))
+        faces = faces[patch != np.argmin(np.where(loose, areas, np.inf))]
+    return faces, before - len(faces)
+
+
+def parted(vertices: FloatArray, faces: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
+    """Bodies that share edges get vertices of their own there, so that two faces meet in an edge.
+
+    Around such an edge, two neighbouring faces belong together where there is material between
+    them. Where the faces are not wound alike, those that lie upon each other do, else those with
+    the smaller angles between them.
+
+    Returns:
+        The vertices (n, 3); the faces (m, 3); edges (k, 2) in which an odd number of faces meet.
+    """
+    ends, owner, turned = edges_of(faces)
+    edge, counts = np.unique(ends, axis=0, return_inverse=True, return_counts=True)[1:]
+    order = np.argsort(edge.reshape(-1), kind="stable")
+    starts = np.cumsum(counts) - counts
+    pairs = [np.stack([order[starts[counts == 2]], order[starts[counts == 2] + 1]], axis=1)]
+    for start, count in zip(starts[counts > 2], counts[counts > 2], strict=True):
+        sides = order[start : start + count]
+        if count % 2 == 0:
+            third = faces[owner[sides]].sum(axis=1) - ends[sides].sum(axis=1)
+            a, b = vertices[ends[sides[0]]]
+            pairs.append(sides[_around(b - a, vertices[third] - a, turned[sides])])
+    one, two = np.concatenate(pairs).T
+    # Corners of two faces at an end of their common edge are one vertex.
+    m, corners = len(faces), faces.T.reshape(-1)
+    onward = (np.arange(3 * m) + m) % (3 * m)
+    same = corners[one] == corners[two]
+    rows = np.concatenate([one, onward[one]])
+    columns = np.concatenate([np.where(same, two, onward[two]), np.where(same, onward[two], two)])
+    label = _linked(rows, columns, 3 * m)
+    first = np.unique(label, return_index=True)[1]
+    odd = ends[order[starts[(counts > 2) & (counts % 2 == 1)]]]
+    return vertices[corners[first]], label.reshape(3, m).T.copy(), odd
+
+
+def _around(along: FloatArray, spokes: FloatArray, backward: NDArray[np.bool_]) -> IntArray:
+    """(k, 2) which of 2 k faces around an edge belong together; see `parted`."""
+    along = along / np.linalg.norm(along)
+    spokes = spokes - np.outer(spokes @ along, along)
+    angle = np.arctan2(spokes @ np.cross(along, spokes[0]), spokes @ spokes[0])
+    angle = (angle + _UPON) % (2.0 * np.pi)
+    level = np.round(angle / (2.0 * _UPON))
+    order = np.lexsort((backward, level))
+    order = np.roll(order, -int(np.argmax(backward[order] & ~np.roll(backward[order], 1))))
+    if backward[order[::2]].all() and not backward[order[1::2]].any():
+        return order.reshape(-1, 2)
+    # Not wound alike: those upon each other, then the others with the smaller angles between them.
+    order = np.argsort(angle, kind="stable")
+    equal = np.flatnonzero(np.diff(level[order]) == 0)
+    upon = [k for n, k in enumerate(equal) if (k - equal[n - 1] != 1) or not n]
+    pairs = [order[[k, k + 1]] for k in upon]
+    left = np.delete(order, [k + d for k in upon for d in (0, 1)])
+    if len(left):
+        gaps = np.diff(angle[left], append=angle[left[0]] + 2.0 * np.pi)
+        left = np.roll(left, -1 if gaps[1::2].sum() < gaps[::2].sum() else 0)
+    return np.concatenate([*(pair[None] for pair in pairs), left.reshape(-1, 2)])
+
+
+def _patches(count: int, owner: IntArray, edge: IntArray, joining: NDArray[np.bool_]) -> IntArray:
+    """(count,) a number of the patch of each face; faces hang together by the joining sides."""
+    sides = np.flatnonzero(joining)
+    sides = sides[np.argsort(edge[sides], kind="stable")]
+    return _linked(owner[sides[::2]], owner[sides[1::2]], count)
+
+
+def _linked(rows: IntArray, columns: IntArray, count: int) -> IntArray:
+    links = coo_array((np.ones(len(rows), np.int8), (rows, columns)), (count, count))
+    return np.asarray(connected_components(links, directed=False)[1], dtype=np.int64)
 
 
 def volumes(vertices: FloatArray, faces: IntArray, bodies: IntArray) -> FloatArray:
