@@ -197,7 +197,7 @@ def _pig_mesh(scene: _Scene, pig: PlacedPig, known: Json) -> Json:
             "indices": known["indices"][name],
             "material": scene.material(f"{pig.name} {name or 'skin'}", color, 0.45),
         }
-        for name, color in zip(look.names, look.colors(pig.name), strict=True)
+        for name, color in zip(look.names, linear(look.colors(pig.name)), strict=True)
     ]
     return {"name": pig.name, "primitives": primitives}
 

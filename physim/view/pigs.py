@@ -1,12 +1,14 @@
 """What a pig looks like: the visual mesh of a model in the colours of its pair.
 
-Both pigs are pink; the black one is told by its snout, as in Kern's study.
+Both standard pigs are pink; the black one is told by its snout, as in Kern's study. A mesh from
+elsewhere has no painted snout: there the black pig's whole skin is dark, and a dot is painted on
+the flank that carries it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,8 @@ PINK_COLORS: Mapping[str, Color] = {
     "eye": (0.06, 0.05, 0.06),
 }
 BLACK_COLORS: Mapping[str, Color] = {**PINK_COLORS, "snout": (0.12, 0.11, 0.12)}
+_BLACK_SKIN: Color = (0.45, 0.38, 0.42)  # dark, yet lighter than a dot
+_DOT_SHARE, _DOT_CORNERS = 0.13, 36  # radius over the pig's height; a polygon
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +72,10 @@ class PigLook(ExactValue):
         return np.asarray(np.argmax(mixed, axis=1))
 
     def colors(self, name: str) -> FloatArray:
-        """(materials, 3) linear RGB of the pig of that name."""
+        """(materials, 3) sRGB of the pig of that name."""
         colors = BLACK_COLORS if name == BLACK else PINK_COLORS
-        return linear(np.array([colors.get(n, colors["skin"]) for n in self.names]))
+        skin = _BLACK_SKIN if name == BLACK and "snout" not in self.names else colors["skin"]
+        return np.array([skin if n == "skin" else colors.get(n, skin) for n in self.names])
 
 
 @dataclass(frozen=True)
@@ -159,8 +164,78 @@ def _look(loaded: LoadedModel) -> PigLook:
         points,
         loaded.model.height_m,
     )
+    if "dot" not in names:
+        look = _dotted(look, loaded)
     _looks[id(loaded)] = (loaded, look)
     return look
+
+
+def _dotted(look: PigLook, loaded: LoadedModel) -> PigLook:
+    """The look with a round dot on the flank that carries it, beside the centre of mass.
+
+    Triangles are cut along the dot's border, so that it is round on coarse meshes too; the pieces
+    have vertices of their own, with normals and light between those of the triangle's corners.
+    """
+    out = np.array([0.0, 1.0 if loaded.model.dot_side == "left" else -1.0, 0.0])
+    a, b, c = (look.vertices_m[look.faces[:, k]] for k in range(3))
+    facing = (np.cross(b - a, c - a) @ out > 0.0) & ((a + b + c) @ out > 0.0)
+    angles = 2.0 * np.pi * np.arange(_DOT_CORNERS) / _DOT_CORNERS
+    borders = np.column_stack([np.cos(angles), np.zeros_like(angles), np.sin(angles)])
+    radius = _DOT_SHARE * float(np.ptp(look.vertices_m[:, 2]))
+    beyond = (look.vertices_m @ borders.T - radius)[look.faces]  # (m, 3, borders), <= 0 within
+    within = facing & (beyond <= 0.0).all(axis=(1, 2))
+    crossing = facing & ~within & ~(beyond > 0.0).all(axis=1).any(axis=1)
+    corners = np.hstack([look.vertices_m, look.normals, look.sky])
+    dot = len(look.names)
+    rows, faces = [corners], [look.faces[~crossing]]
+    materials = [np.where(within, dot, look.materials)[~crossing]]
+    count = len(corners)
+    for face, material in zip(look.faces[crossing], look.materials[crossing], strict=True):
+        inner, pieces = corners[face], []
+        for border in borders:
+            inner, outer = _cut(inner, inner[:, :3] @ border - radius)
+            pieces.append(outer)
+        for piece in (*pieces, inner):
+            if len(piece) > 2:
+                first = np.arange(1, len(piece) - 1)
+                rows.append(piece)
+                faces.append(count + np.column_stack([np.zeros_like(first), first, first + 1]))
+                materials.append(np.full(len(first), dot if piece is inner else material))
+                count += len(piece)
+    painted = np.concatenate(materials)
+    if not (painted == dot).any():  # no flank beside the centre of mass
+        return look
+    vertices = np.concatenate(rows)
+    return replace(
+        look,
+        vertices_m=vertices[:, :3],
+        normals=vertices[:, 3:6],
+        sky=vertices[:, 6:].astype(np.float32),
+        faces=np.concatenate(faces),
+        materials=painted,
+        names=(*look.names, "dot"),
+        shares=None,
+    )
+
+
+def _cut(polygon: FloatArray, beyond: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The parts (k, n) of a convex polygon within and beyond a line.
+
+    Args:
+        polygon: (m, n) corners in order, with whatever else is to be interpolated.
+        beyond: (m,) how far each lies beyond.
+    """
+    parts: tuple[list[FloatArray], list[FloatArray]] = ([], [])
+    ends = zip(np.roll(polygon, -1, axis=0), np.roll(beyond, -1), strict=True)
+    for here, there, (corner, far) in zip(polygon, beyond, ends, strict=True):
+        for part, sign in zip(parts, (-1.0, 1.0), strict=True):
+            if sign * there >= 0.0:
+                part.append(here)
+            if there * far < 0.0:
+                part.append(here + there / (there - far) * (corner - here))
+    width = polygon.shape[1]
+    within, outside = (np.array(part).reshape(-1, width) for part in parts)
+    return within, outside
 
 
 def _smooth(values: NDArray[np.float32], faces: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -200,13 +275,12 @@ def _points(vertices: FloatArray, faces: NDArray[np.int64]) -> FloatArray:
 def colored_meshes(model: str, name: str) -> list[ColoredMesh]:
     """The pig of that name (`black` or `pink`) for the window, a mesh a material, pig frame."""
     look = pig_look(model)
-    colors = BLACK_COLORS if name == BLACK else PINK_COLORS
     return [
         ColoredMesh(
             look.vertices_m,
             look.normals,
             look.faces[look.materials == number],
-            colors.get(material, colors["skin"]),
+            (float(red), float(green), float(blue)),
         )
-        for number, material in enumerate(look.names)
+        for number, (red, green, blue) in enumerate(look.colors(name))
     ]

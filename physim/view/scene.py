@@ -92,7 +92,7 @@ def _drawn(
     shown = weights[:, 0, None] * known[corners[:, 0]]
     for k in (1, 2):
         shown += weights[:, k, None] * known[corners[:, k]]
-    albedo = look.colors(pig.name)[look.materials_at(got)]
+    albedo = linear(look.colors(pig.name))[look.materials_at(got)]
     colors = srgb(albedo * shown[:, :3] + _highlight(shown[:, 3:6], shown[:, 6:], view))
     if table is None:
         return got.pixels, got.nearness, colors
