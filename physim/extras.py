@@ -14,7 +14,7 @@ EXTRAS = {
     "dask": ("distributed",),
     "fast": ("numba",),
     "film": ("imageio-ffmpeg",),
-    "mesh": ("coacd", "lxml", "manifold3d", "networkx"),
+    "mesh": ("coacd", "manifold3d"),
     "mujoco": ("mujoco",),
     "pdf": ("fpdf2",),
     "plot": ("matplotlib",),
