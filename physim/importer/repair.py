@@ -209,7 +209,7 @@ def _one_body(
             )
     # The larger ones first: a body may lie in the cavity of a larger one.
     solid = added[0]
-    for cavity, group in groupby(shells, key=lambda shell: shell[1]):
+    for cavity, group in groupby(shells[1:], key=lambda shell: shell[1]):
         others = [one for one, _ in group]
         solid = solid.minus(Solid.union(others)) if cavity else Solid.union([solid, *others])
     pieces = solid.separate()

@@ -12,6 +12,8 @@ import trimesh
 from physim.importer.build import Options, import_mesh
 from physim.importer.repair import Repaired, repair
 from physim.importer.solids import volume_of
+from physim.pigs.library import model_folder
+from physim.pigs.mesh import read_obj
 from tests.importer import made
 
 BOX = trimesh.creation.box((40.0, 20.0, 30.0))  # 24,000 mm3
@@ -284,3 +286,12 @@ def test_files_with_parted_edges_and_blocks_side_by_side(tmp_path: Path) -> None
     path.write_text(f"{BOX.export(file_type='stl_ascii')}\n{other.export(file_type='stl_ascii')}")
     report = import_mesh(path, Options()).mesh
     assert volume_of(report.vertices_mm, report.faces) == pytest.approx(27_000)
+
+
+def test_the_drawn_standard_pig_is_taken_as_it_is() -> None:
+    """Its 43,992 faces: one sound body, only to be simplified."""
+    drawn = read_obj(model_folder("standard") / "pig.obj")
+    out = mended(drawn.vertices, drawn.faces)
+    assert volume(out) == pytest.approx(volume_of(drawn.vertices, drawn.faces), rel=1e-3)
+    assert [problem.kind for problem in out.problems] == ["faces"]
+    assert "simplified" in out.problems[0].action
