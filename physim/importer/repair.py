@@ -189,8 +189,18 @@ def _joined(
 
 
 def _inside(of_body: IntArray, vertices: FloatArray, outward: IntArray) -> bool:
-    """Whether all of a body lies inside of those that are wound outwards."""
-    points = np.concatenate([vertices[np.unique(of_body)], vertices[of_body].mean(axis=1)])
+    """Whether all of a body lies inside of those that are wound outwards, its faces inwards.
+
+    It is looked at a little off its surface: what ends in the surface of another is not inside.
+    """
+    a, b, c = (vertices[of_body[:, k]] for k in range(3))
+    inward = np.cross(b - a, c - a)
+    inward /= np.maximum(np.linalg.norm(inward, axis=1, keepdims=True), 1e-300)
+    at, of = np.unique(of_body.T, return_inverse=True)
+    mean = np.zeros((len(at), 3))
+    np.add.at(mean, of.reshape(-1), np.tile(inward, (3, 1)))
+    off = 2.0 * SEAM * float(np.ptp(vertices, axis=0).max())
+    points = np.concatenate([vertices[at] - off * mean, (a + b + c) / 3.0 - off * inward])
     step = len(points) // _SAMPLES + 1
     return bool((winding.winding_numbers(points[::step], vertices, outward) > 0.75).all())
 

@@ -192,7 +192,8 @@ def _around(along: FloatArray, spokes: FloatArray, backward: NDArray[np.bool_]) 
     spokes = spokes - np.outer(spokes @ along, along)
     angle = np.arctan2(spokes @ np.cross(along, spokes[0]), spokes @ spokes[0])
     angle = (angle + _UPON) % (2.0 * np.pi)
-    level = np.round(angle / (2.0 * _UPON))
+    ranks = np.argsort(np.argsort(angle, kind="stable"))
+    level = np.cumsum(np.diff(np.sort(angle), prepend=0.0) > _UPON)[ranks]
     order = np.lexsort((backward, level))
     order = np.roll(order, -int(np.argmax(backward[order] & ~np.roll(backward[order], 1))))
     if backward[order[::2]].all() and not backward[order[1::2]].any():

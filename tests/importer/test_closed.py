@@ -195,6 +195,30 @@ def test_bodies_that_meet_in_an_edge_or_a_corner_are_told_apart(
     assert volume(mended(*faces, largest=True)) == pytest.approx(24_000)
 
 
+BRICKS = [box((10, 10, 10), (10 * i + 5 * (k % 2), 0, 10 * k)) for k in range(4) for i in range(4)]
+CUBES = [
+    box((5, 5, 5), (5 * i, 5 * j, 5 * k))
+    for i, j, k in np.ndindex(6, 3, 2)
+    if (i, j, k) != (3, 1, 1)
+]
+
+
+@pytest.mark.parametrize(("row", "expected"), [(BRICKS, 16_000), (CUBES, 4_375)])
+@pytest.mark.parametrize("seed", range(5))
+def test_many_blocks_laid_side_by_side_are_one_in_any_place(
+    row: list[trimesh.Trimesh], expected: float, seed: int
+) -> None:
+    """Up to eight faces meet in an edge, of which rounding alone tells which lies upon which."""
+    rng = np.random.default_rng(seed)
+    turn = trimesh.transformations.random_rotation_matrix(rng.random(3))[:3, :3]
+    vertices, faces = together(*row)
+    moved = (vertices @ turn.T + rng.uniform(-50.0, 50.0, 3)).astype(np.float32)
+    faces = faces[rng.permutation(len(faces))]
+    assert volume(mended(moved[faces].reshape(-1, 3), np.arange(faces.size).reshape(-1, 3))) == (
+        pytest.approx(expected, rel=1e-4)
+    )
+
+
 HOLLOW = inverted(box((20, 10, 10), (0, 0, 0)))
 
 
@@ -230,6 +254,22 @@ def test_a_body_that_is_inside_out_is_turned_and_never_cut_away(
         out = mended(*together(first, second))
         assert volume(out) == pytest.approx(expected)
         assert kinds(out) & {"winding", "inside out"}
+
+
+@pytest.mark.parametrize("size", [(10, 5, 5), (10, 20, 5), (40, 5, 5)])
+@pytest.mark.parametrize("seed", [None, 0, 1, 2])
+def test_what_ends_in_the_surface_is_no_cavity(
+    size: tuple[float, float, float], seed: int | None
+) -> None:
+    """Inside out and flush with one to three sides of the box: filled, and told, in any place."""
+    vertices, faces = together(BOX, inverted(box(size, ((40 - size[0]) / 2, 0, 0))))
+    if seed is not None:
+        rng = np.random.default_rng(seed)
+        turn = trimesh.transformations.random_rotation_matrix(rng.random(3))[:3, :3]
+        vertices = (vertices @ turn.T + rng.uniform(-50.0, 50.0, 3)).astype(np.float32)
+    out = mended(vertices, faces)
+    assert volume(out) == pytest.approx(24_000, rel=1e-5)
+    assert "winding" in kinds(out) and "cavity" not in kinds(out)
 
 
 def test_three_bodies_each_wound_as_it_likes() -> None:
