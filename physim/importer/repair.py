@@ -16,7 +16,13 @@ from physim.values import FloatArray
 MOST_FACES = 20_000
 MOST_BODIES = 200
 SEAM = 1e-5  # of the longest side: vertices nearer to each other are one
-_NEAR = (1e-8, 1e-6, 1e-4)  # of the longest side: how far from an edge a vertex on it may be
+_NEAR = (
+    1e-8,
+    1e-6,
+    1e-5,
+    3e-5,
+    1e-4,
+)  # of the longest side: how far from an edge a vertex on it may be
 _FLAT = 1e-4  # of the box's volume, or of its longest side: as `pigs.mesh`
 _FINE, _COARSE = 5e-5, 3e-3  # of the longest side: how far simplifying may move a surface
 _CRUMB = 1e-4  # of the volume
@@ -114,6 +120,9 @@ def _stitched(
     flat = put_in = 0
     for near in _NEAR:  # what is exact first: fine details are as small as coarse rounding
         thick = winding.heights(vertices, faces) > min(near, SEAM) * size
+        if not thick.any():
+            out.refuse("flat", "all faces", "they have no area; give the mesh thickness")
+            return None
         faces, more = stitched(vertices, faces[thick], near * size)
         flat, put_in = flat + int((~thick).sum()), put_in + more
         if not len(winding.pair_up(faces)[2]):

@@ -11,6 +11,7 @@ from physim.importer.solids import IntArray
 from physim.values import FloatArray
 
 _UPON = 1e-4  # rad between two faces that lie upon each other
+_SHREDS = 0.25  # of the area: more of it in loose sheets is what is left of a body
 _AT_ONCE = 2_000_000  # pairs of a point and a face, to bound the memory
 
 
@@ -115,8 +116,8 @@ def without_sheets(vertices: FloatArray, faces: IntArray, thin: float) -> tuple[
     """Without sheets of one layer that stand off a surface, part a body's inside, or hang loose.
 
     At their edges an odd number of faces meet. The smallest sheet whose edges are all open or
-    such ones goes first; without it, the others may be closed. Loose ones go if they are plane:
-    others may be a body with a hole.
+    such ones goes first; without it, the others may be closed. Loose ones go if they are plane and
+    few: others may be a body with a hole, or what is left of one.
 
     Args:
         vertices: (n, 3).
@@ -139,13 +140,17 @@ def without_sheets(vertices: FloatArray, faces: IntArray, thin: float) -> tuple[
         hanging = np.zeros(len(faces), dtype=bool)
         hanging[patch[owner[meeting == 1]]] = True
         hanging[patch[owner[meeting > 2]]] = False
-        for sheet in np.flatnonzero(hanging):
-            points = vertices[np.unique(faces[patch == sheet])]
-            loose[sheet] = np.linalg.svd(points - points.mean(axis=0))[1][-1] < thin
-        if not loose.any():
-            break
         a, b, c = (vertices[faces[:, k]] for k in range(3))
         areas = np.bincount(patch, np.linalg.norm(np.cross(b - a, c - a), axis=1), len(faces))
+        for sheet in np.flatnonzero(hanging):
+            points = vertices[np.unique(faces[patch == sheet])]
+            axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[1]
+            hanging[sheet] = axes[-1] < thin
+        if areas[hanging].sum() <= _SHREDS * areas.sum():
+            loose |= hanging
+        loose &= areas < 0.5 * areas.sum()  # the body itself is no sheet
+        if not loose.any():
+            break
         faces = faces[patch != np.argmin(np.where(loose, areas, np.inf))]
     return faces, before - len(faces)
 

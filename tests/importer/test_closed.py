@@ -94,6 +94,43 @@ def test_meshes_refined_in_places_are_closed(seed: int, rounding: type) -> None:
     assert "hole" not in kinds(out)
 
 
+def divided_with_noise(seed: int, noise: float) -> made.Mesh:
+    """A pig whose divided faces do not end in one line with their neighbours', as a soup."""
+    rng = np.random.default_rng(seed)
+    vertices, faces = made.mesh_of(made.low_poly_pig())
+    vertices, faces = vertices[faces].reshape(-1, 3), np.arange(3 * len(faces)).reshape(-1, 3)
+    some = rng.choice(len(faces), 60, replace=False)
+    vertices, faces = trimesh.remesh.subdivide(vertices, faces, face_index=some)
+    points, back = np.unique(np.round(vertices, 9), axis=0, return_inverse=True)
+    points = points + rng.uniform(-1, 1, points.shape) * noise * np.ptp(points, axis=0).max()
+    points = points.astype(np.float32)[back.reshape(-1)[rng.permutation(faces)]]
+    return points.reshape(-1, 3), np.arange(faces.size).reshape(-1, 3)
+
+
+@pytest.mark.parametrize("noise", [1e-7, 1e-6, 1e-5, 2e-5, 3e-5])
+@pytest.mark.parametrize("seed", [0, 4])
+def test_vertices_that_miss_their_edge_by_a_little_are_put_into_it(seed: int, noise: float) -> None:
+    out = mended(*divided_with_noise(seed, noise))
+    assert volume(out) == pytest.approx(made.low_poly_pig().volume(), rel=5e-3)
+
+
+def test_faces_that_hang_together_nowhere_are_holes_and_no_sheets() -> None:
+    vertices, faces = made.mesh_of(made.low_poly_pig())
+    corners = vertices[faces]
+    corners = 0.9 * corners + 0.1 * corners.mean(axis=1, keepdims=True)
+    out = mended(corners.reshape(-1, 3), np.arange(faces.size).reshape(-1, 3))
+    assert out.solid is None
+    assert [problem.kind for problem in out.problems] == ["holes"]
+
+
+def test_faces_that_are_all_without_area_are_told_as_that() -> None:
+    needles = np.random.default_rng(0).uniform(-20.0, 20.0, (9, 3, 3))
+    needles[:, 2] = needles[:, :2].mean(axis=1)
+    out = mended(needles.reshape(-1, 3), np.arange(27).reshape(-1, 3))
+    assert out.solid is None
+    assert [problem.kind for problem in out.problems] == ["flat"]
+
+
 @pytest.mark.parametrize("share", [0.5, 0.3])
 def test_a_sliver_over_an_edge_is_left_out(share: float) -> None:
     a, b = BOX.faces[0][:2]
