@@ -1,0 +1,67 @@
+"""What a system refuses is told as what it is: which limit, which folder, and what to do."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+import tempfile
+
+import click
+import pytest
+
+from physim.cli import main as command_line
+from physim.cli.streams import stream
+from tests.cli.test_commands import complaint
+
+
+def refused(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], error: OSError
+) -> str:
+    """What is told where a command meets this error."""
+
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setitem(command_line.cli.commands, "fail", click.Command("fail", callback=fail))
+    return complaint(capfd, "fail")
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (OSError(errno.EMFILE, "Too many open files"), "(`ulimit -n`)"),
+        (OSError(errno.EFBIG, "File too large"), "(`ulimit -f`)"),
+        (BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"), "(`ulimit -u`)"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "(`ulimit -v`)"),
+        (OSError(errno.ENOSPC, "No space left on device", "d/x"), "d/x: the system refused it (No"),
+        (BrokenPipeError(errno.EPIPE, "Broken pipe"), "what the command needs (Broken pipe)"),
+        (OSError("AF_UNIX path too long"), "what the command needs (AF_UNIX path too long)"),
+        (FileNotFoundError(2, "No such file", tempfile.gettempdir() + "/gone"), "set TMPDIR to"),
+    ],
+)
+def test_no_refusal_is_told_as_one_of_stdout(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], error: OSError, says: str
+) -> None:
+    told = refused(monkeypatch, capfd, error)
+    assert says in told and "stdout" not in told
+
+
+def test_a_stream_names_itself_in_an_error() -> None:
+    with open("/dev/full", "wb") as full:
+        results = stream(full.fileno(), "stdout")
+        with pytest.raises(OSError, match="No space left on device: 'stdout'"):
+            print("a", file=results, flush=True)
+        with pytest.raises(OSError, match="No space"):
+            results.close()
+
+
+def test_letters_that_an_encoding_lacks_are_written_as_codes() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "physim", "score", "trötter", "trotter"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"},
+        capture_output=True,
+        check=False,
+    )
+    assert run.returncode == 2 and b"tr\\xf6tter" in run.stderr
