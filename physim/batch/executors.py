@@ -7,8 +7,10 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from typing import Any, Protocol
 
 from physim.batch.kit import Kit
-from physim.batch.processes import begin, context, end_all, interrupted_after
+from physim.batch.processes import begin, context, end_all, interrupted_after, possible
 from physim.batch.worker import close_bench, import_early, start_worker
+from physim.errors import WorkerError
+from physim.files import told
 
 _TASK_S = 0.5  # long against handing it out, short against a Ctrl-C
 
@@ -81,7 +83,7 @@ class _Processes(ProcessPoolExecutor):
     """Worker processes; those that are started by a task are known before an interrupt comes."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        with interrupted_after():
+        with interrupted_after(), told(WorkerError, "worker processes cannot be started"):
             return super().submit(fn, *args, **kwargs)
 
 
@@ -91,11 +93,15 @@ class LocalWorkers:
     Args:
         workers: how many.
         early: modules that they load at once, while this process is still reading models.
+
+    Raises:
+        WorkerError: the system has no room for so many.
     """
 
     elsewhere = False
 
     def __init__(self, workers: int, early: tuple[str, ...] = ()) -> None:
+        workers = possible(workers)
         self.ahead = 1 if workers == 1 else 2
         self._workers = workers
         if workers > 1:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import click
 import pytest
@@ -49,7 +50,7 @@ def test_no_refusal_is_told_as_one_of_stdout(
 
 
 def test_a_stream_names_itself_in_an_error() -> None:
-    with open("/dev/full", "wb") as full:
+    with Path("/dev/full").open("wb") as full:
         results = stream(full.fileno(), "stdout")
         with pytest.raises(OSError, match="No space left on device: 'stdout'"):
             print("a", file=results, flush=True)
