@@ -1,4 +1,4 @@
-"""The files of a user: read, replaced and locked with care, and a system's refusal told as what it is.
+"""The files of a user, read and replaced with care, and a system's refusal told as what it is.
 
 A file is whole or not there, whenever the process or the machine stops.
 """
@@ -20,6 +20,7 @@ from physim.errors import ConfigError, PhysimError
 UNFINISHED = ".unfinished"
 _LONGEST_NAME = 255  # bytes, of all usual file systems
 _ROOM = "free some space, or choose a place that has some"
+_PASSING = ("physim-", "pymp-", "listener-")  # the names of temporary files begin so
 _OPEN_FILES = "raise the limit of open files (`ulimit -n`), or ask for fewer workers"
 _REMEDIES = {
     errno.ENOSPC: _ROOM,
@@ -27,7 +28,7 @@ _REMEDIES = {
     errno.EFBIG: "raise the limit of a file's size (`ulimit -f`)",
     errno.EMFILE: _OPEN_FILES,
     errno.ENFILE: _OPEN_FILES,
-    errno.EAGAIN: "raise the limit of processes and threads (`ulimit -u`), or ask for fewer workers",
+    errno.EAGAIN: "raise the limit of processes (`ulimit -u`), or ask for fewer workers",
     errno.ENOMEM: "free some memory or raise its limit (`ulimit -v`), or ask for fewer workers",
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.ELOOP: "its links lead round in a circle: remove them",
@@ -206,7 +207,10 @@ def _sync(path: Path) -> None:
 
 
 def _passing(name: str | bytes | int) -> bool:
-    """Whether a file is one of the temporary ones."""
+    """Whether a file is one of our temporary ones, or one of Python's worker processes."""
     if isinstance(name, int):
         return False
-    return Path(os.fsdecode(name)).is_relative_to(tempfile.gettempdir())
+    with suppress(ValueError, OSError):  # it lies elsewhere; there is no folder for them
+        below = Path(os.fsdecode(name)).relative_to(tempfile.gettempdir())
+        return str(below).startswith(_PASSING)
+    return False

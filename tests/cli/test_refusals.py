@@ -39,7 +39,7 @@ def refused(
         (OSError(errno.ENOSPC, "No space left on device", "d/x"), "d/x: the system refused it (No"),
         (BrokenPipeError(errno.EPIPE, "Broken pipe"), "what the command needs (Broken pipe)"),
         (OSError("AF_UNIX path too long"), "what the command needs (AF_UNIX path too long)"),
-        (FileNotFoundError(2, "No such file", tempfile.gettempdir() + "/gone"), "set TMPDIR to"),
+        (FileNotFoundError(2, "No such file", tempfile.gettempdir() + "/physim-1/gone"), "set TMPDIR to"),
     ],
 )
 def test_no_refusal_is_told_as_one_of_stdout(
