@@ -19,13 +19,6 @@ from physim.arguments import shown_name
 from physim.errors import ConfigError
 from physim.files import scratch, told
 
-    "-threads",
-    "1",
-    "-movflags",
-    "+faststart",
-    "-f",
-    "mp4",
-]  # one thread: always the same file
 _OTHERWISE = "name a .gif, or another FFmpeg by the variable IMAGEIO_FFMPEG_EXE"
 
 
@@ -71,7 +64,7 @@ def write_mp4(path: Path, frames: Iterable[Pillow.Image], frames_per_s: float, h
         "-movflags +faststart -f mp4"
     )
     with scratch() as folder, (folder / "said").open("w+b") as said:
-        with told(ConfigError, f"{shown_name(encoder)}: FFmpeg cannot be started", _OTHERWISE):
+        with told(ConfigError, f"{encoder}: FFmpeg cannot be started", _OTHERWISE):
             process = subprocess.Popen(
                 [encoder, *options.split(), f"file:{path}"],  # a colon in the name is one
                 stdin=subprocess.PIPE,
@@ -107,8 +100,7 @@ def _failure(code: int, said: str, encoder: str, path: Path) -> Exception:
     last = next((line.strip() for line in reversed(lines) if line.strip()), "no word")
     ending = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
     return ConfigError(
-        f"{shown_name(encoder)}: FFmpeg ended before the film did ({ending}, "
-        f"{shown_name(last)}); {_OTHERWISE}"
+        f"{encoder}: FFmpeg ended before the film did ({ending}, {shown_name(last)}); {_OTHERWISE}"
     )
 
 
@@ -127,9 +119,7 @@ def require_encoder() -> str:
             "an MP4 needs imageio-ffmpeg: pip install 'physim[film]', or name a .gif"
         ) from None
     if shutil.which(encoder) is None:
-        raise ConfigError(
-            f"FFmpeg was not found at {shown_name(encoder)}, or may not be run; {_OTHERWISE}"
-        )
+        raise ConfigError(f"FFmpeg was not found at {encoder}, or may not be run; {_OTHERWISE}")
     return encoder
 
 
