@@ -167,6 +167,18 @@ def scratch() -> Iterator[Path]:
         yield Path(name)
 
 
+def write_passing(path: Path, text: str) -> Path:
+    """Writes one of the files in such a folder.
+
+    Raises:
+        ConfigError: there is no room, or the folder is gone.
+    """
+    what = f"{path}: no temporary file can be written; TMPDIR may name another place"
+    with told(ConfigError, what):
+        path.write_text(text)
+    return path
+
+
 def _writable(target: Path) -> os.stat_result | None:
     """The status of a file that may be replaced; None where there is none.
 
