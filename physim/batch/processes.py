@@ -76,6 +76,8 @@ def possible(workers: int) -> int:
     why = ""
     if current_process().daemon:
         why = "a daemonic process, such as one of multiprocessing.Pool, may have none"
+    elif not hasattr(signal, "pthread_sigmask"):
+        why = "this system has no masks of signals; Linux and macOS have"
     elif not _current_folder():
         why = "the current folder is gone"
     else:

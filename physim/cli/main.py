@@ -38,6 +38,7 @@ from physim.errors import PhysimError
 from physim.files import refusal
 
 BAD_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
+_UNIX = ("fcntl", "resource")  # modules that Windows does not have
 
 
 @click.group(
@@ -107,6 +108,13 @@ def _run(arguments: Sequence[str] | None) -> int:
         # A command that keeps what was finished says so itself, as the exception's text.
         say(f"physim: {str(stop) or 'interrupted'}")
         return TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
+    except ImportError as error:
+        if error.name not in _UNIX:
+            raise
+        return _complain(
+            f"this system has no `{error.name}`, which the command needs; physim runs on Linux "
+            "and macOS, and on Windows in WSL"
+        )
     except OSError as error:
         if isinstance(error, BrokenPipeError) and error.filename in (STDOUT, STDERR):
             return 0  # `| head` has seen what it wanted

@@ -16,6 +16,8 @@ from physim.cli import main as command_line
 from physim.cli.streams import stream
 from tests.cli.test_commands import complaint
 
+TEMPORARY = tempfile.gettempdir()
+
 
 def refused(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], error: OSError
@@ -39,7 +41,10 @@ def refused(
         (OSError(errno.ENOSPC, "No space left on device", "d/x"), "d/x: the system refused it (No"),
         (BrokenPipeError(errno.EPIPE, "Broken pipe"), "what the command needs (Broken pipe)"),
         (OSError("AF_UNIX path too long"), "what the command needs (AF_UNIX path too long)"),
-        (FileNotFoundError(2, "No such file", tempfile.gettempdir() + "/physim-1/gone"), "set TMPDIR to"),
+        (
+            FileNotFoundError(2, "No such file", tempfile.gettempdir() + "/physim-1/gone"),
+            "set TMPDIR to",
+        ),
     ],
 )
 def test_no_refusal_is_told_as_one_of_stdout(
@@ -66,3 +71,38 @@ def test_letters_that_an_encoding_lacks_are_written_as_codes() -> None:
         check=False,
     )
     assert run.returncode == 2 and b"tr\\xf6tter" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ok"),
+    [
+        (("batch", "4", "--workers", "1", "--out", "d"), False),
+        (("scorepad", "--players", "Ana", "Ben"), False),
+        (("model", "check", "a.stl"), False),
+        (("score", "trotter", "trotter"), True),
+        (("roll",), True),
+        (("--help",), True),
+    ],
+)
+def test_a_system_without_the_modules_of_unix_is_told_in_one_line(
+    tmp_path: Path, arguments: tuple[str, ...], ok: bool
+) -> None:
+    """Windows, that is; what needs none of them works there."""
+    program = (
+        "import sys; sys.modules['fcntl'] = sys.modules['resource'] = None\n"
+        "import physim; assert physim.score('trotter', 'trotter').score == 20\n"
+        "from physim.cli.start import main; main()"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(command_line.__file__).parents[2])},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == (0 if ok else 2)
+    lines = run.stderr.splitlines()
+    assert len(lines) == (0 if ok else 1)
+    assert ok or "Linux and macOS, and on Windows in WSL" in lines[0]
