@@ -37,7 +37,9 @@ _PROCESS = os.getpid()
 PRELOAD = ("physim.batch.preload", "physim.batch.worker", "physim.batch.table")
 """What workers need for real rolls, the slowest first."""
 
-_FILES, _FILES_A_WORKER, _THREADS_A_WORKER = 24, 3, 2  # that a pool opens and starts
+# What a pool opens and starts, threads and processes counted alike.
+_FILES, _FILES_A_WORKER = 24, 3
+_THREADS, _THREADS_A_WORKER = 4, 3
 
 # Two threads with a batch each: the later one must not take the other's stand-in for the original.
 _main_lock, _path_lock = threading.Lock(), threading.Lock()
@@ -105,7 +107,7 @@ def _make_room(workers: int) -> None:
             held.callback(os.close, os.open(os.devnull, os.O_RDONLY))
     threads: list[threading.Thread] = []
     try:
-        for _ in range(_THREADS_A_WORKER * workers):
+        for _ in range(_THREADS + _THREADS_A_WORKER * workers):
             thread = threading.Thread(target=ended.wait, daemon=True)
             thread.start()
             threads.append(thread)

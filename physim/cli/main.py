@@ -6,6 +6,8 @@ A command's function imports what it needs when it runs, so that `physim --help`
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
 import sys
 import threading
@@ -39,6 +41,7 @@ from physim.files import refusal
 
 BAD_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
 _UNIX = ("fcntl", "resource")  # modules that Windows does not have
+_NO_MEMORY = "failed to map segment"  # how the loader of libraries says it
 
 
 @click.group(
@@ -108,7 +111,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         # A command that keeps what was finished says so itself, as the exception's text.
         say(f"physim: {str(stop) or 'interrupted'}")
         return TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
-    except ImportError as error:
+    except (ImportError, MemoryError) as error:
+        if isinstance(error, MemoryError) or _NO_MEMORY in str(error):
+            short = OSError(errno.ENOMEM, str(error) or os.strerror(errno.ENOMEM))
+            return _complain(refusal(short, "not enough memory"))
         if error.name not in _UNIX:
             raise
         return _complain(

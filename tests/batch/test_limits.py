@@ -7,15 +7,16 @@ import resource
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing.context import BaseContext
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from fake_rolls import FakePlan
 
-from physim.batch import processes
+from physim.batch import crew, processes
 from physim.batch.executors import LocalWorkers
 from physim.batch.run import run_batch
 from physim.errors import WorkerError
@@ -121,14 +122,54 @@ def test_in_a_folder_that_is_gone_too(tmp_path: Path, monkeypatch: pytest.Monkey
         assert run_batch(FakePlan(n=6), workers=4).n == 6
 
 
-def test_workers_that_cannot_be_started_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(process: object) -> NoReturn:
-        raise BlockingIOError(11, "Resource temporarily unavailable")
+@pytest.mark.parametrize("started", [0, 1, 2])
+def test_workers_that_cannot_be_started_are_told(
+    monkeypatch: pytest.MonkeyPatch, started: int
+) -> None:
+    left = [started]
+
+    def limited(start: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def popen(process: object) -> Any:
+            left[0] -= 1
+            if left[0] < 0:
+                raise BlockingIOError(11, "Resource temporarily unavailable")
+            return start(process)
+
+        return popen
 
     for kind in processes._OURS:
-        monkeypatch.setattr(kind, "_Popen", staticmethod(refuse))
+        monkeypatch.setattr(kind, "_Popen", staticmethod(limited(kind._Popen)))
     with pytest.raises(WorkerError, match=r"cannot be started \(Resource.*`ulimit -u`"):
+        run_batch(FakePlan(n=6), workers=3)
+
+
+def test_a_pool_that_has_lost_its_thread_is_no_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under `ulimit -u` it may fail to start the thread that feeds the workers."""
+
+    def fail(self: object) -> NoReturn:
+        sys.exit()  # ends the thread without a word
+
+    monkeypatch.setattr("concurrent.futures.process._ExecutorManagerThread.run", fail)
+    monkeypatch.setattr(crew, "_LOOK_S", 0.1)
+    with pytest.raises(WorkerError, match=r"`ulimit -u`.*fewer workers"):
         run_batch(FakePlan(n=6), workers=2)
+
+
+def test_a_pool_that_breaks_while_a_task_is_handed_out_is_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    submit, left = ProcessPoolExecutor.submit, [1]
+
+    def broken(pool: ProcessPoolExecutor, *task: Any) -> Any:
+        left[0] -= 1
+        if left[0] == 0:
+            raise OSError("handle is closed")
+        return submit(pool, *task)
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", broken)
+    for number in (1, 3):  # before the first task, and with it
+        left[0] = number
+        assert run_batch(FakePlan(n=6), workers=2).n == 6
 
 
 LONG = """

@@ -20,7 +20,7 @@ TEMPORARY = tempfile.gettempdir()
 
 
 def refused(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], error: OSError
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], error: Exception
 ) -> str:
     """What is told where a command meets this error."""
 
@@ -38,6 +38,8 @@ def refused(
         (OSError(errno.EFBIG, "File too large"), "(`ulimit -f`)"),
         (BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"), "(`ulimit -u`)"),
         (OSError(errno.ENOMEM, "Cannot allocate memory"), "(`ulimit -v`)"),
+        (MemoryError(), "not enough memory (Cannot allocate memory); free some"),
+        (ImportError("libparquet.so: failed to map segment from shared object"), "(`ulimit -v`)"),
         (OSError(errno.ENOSPC, "No space left on device", "d/x"), "d/x: the system refused it (No"),
         (BrokenPipeError(errno.EPIPE, "Broken pipe"), "what the command needs (Broken pipe)"),
         (OSError("AF_UNIX path too long"), "what the command needs (AF_UNIX path too long)"),
@@ -48,7 +50,7 @@ def refused(
     ],
 )
 def test_no_refusal_is_told_as_one_of_stdout(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], error: OSError, says: str
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], error: Exception, says: str
 ) -> None:
     told = refused(monkeypatch, capfd, error)
     assert says in told and "stdout" not in told
