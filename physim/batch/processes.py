@@ -85,7 +85,8 @@ def possible(workers: int) -> int:
     else:
         _make_room(workers)
         try:
-            context().Lock()
+            with _same_path(), _no_interrupt():  # it starts the tracker of such things
+                context().Lock()
         except (OSError, ImportError) as error:
             why = f"no semaphore can be made: {error}; is there a /dev/shm that can be written to?"
     if why:
