@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import subprocess
 import sys
@@ -108,3 +109,21 @@ def test_a_system_without_the_modules_of_unix_is_told_in_one_line(
     lines = run.stderr.splitlines()
     assert len(lines) == (0 if ok else 1)
     assert ok or "Linux and macOS, and on Windows in WSL" in lines[0]
+
+
+def test_a_window_that_is_slow_to_show_its_first_roll_is_announced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a terminal, at once; software OpenGL takes some 15 s for the first roll."""
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    said = []
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr("physim.view.watch.watch", lambda *given: said.append(terminal.getvalue()))
+    with pytest.raises(SystemExit) as stop:
+        command_line.main(["watch"])
+    assert stop.value.code == 0 and "first roll takes a while" in said[0]
