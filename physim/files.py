@@ -23,6 +23,7 @@ UNFINISHED = ".unfinished"
 _LONGEST_NAME = 255  # bytes, of all usual file systems
 _ROOM = "free some space"
 _PROCESSES = "raise the limit of processes (`ulimit -u`), or ask for fewer workers"
+_PASSING = ("physim-", "pymp-", "listener-")  # the names of temporary files begin so
 _OPEN_FILES = "raise the limit of open files (`ulimit -n`), or ask for fewer workers"
 _REMEDIES = {
     errno.ENOSPC: _ROOM,
@@ -188,6 +189,18 @@ def scratch() -> Iterator[Path]:
         yield Path(name)
 
 
+def write_passing(path: Path, text: str) -> Path:
+    """Writes one of the files in such a folder.
+
+    Raises:
+        ConfigError: there is no room, or the folder is gone.
+    """
+    what = f"{path}: no temporary file can be written; TMPDIR may name another place"
+    with told(ConfigError, what):
+        path.write_text(text)
+    return path
+
+
 def _writable(target: Path) -> os.stat_result | None:
     """The status of a file that may be replaced; None where there is none.
 
@@ -233,4 +246,4 @@ def _passing(name: str | bytes | int) -> bool:
         return False
     place, folder = Path(os.fsdecode(name)), Path(tempfile.gettempdir())
     inside = place.relative_to(folder).parts if place.is_relative_to(folder) else ()
-    return bool(inside) and inside[0].startswith(("physim-", "pymp-"))
+    return bool(inside) and inside[0].startswith(_PASSING)
