@@ -84,11 +84,11 @@ def possible(workers: int) -> int:
         why = "the current folder is gone"
     else:
         _make_room(workers)
-        try:
-            with _same_path(), _no_interrupt():  # it starts the tracker of such things
-                context().Lock()
-        except (OSError, ImportError) as error:
-            why = f"no semaphore can be made: {error}; is there a /dev/shm that can be written to?"
+        why = "no semaphore can be made; is there a /dev/shm that can be written to?"
+        # It starts the tracker of such things.
+        with suppress(OSError, ImportError), _same_path(), _no_interrupt():
+            context().Lock()
+            why = ""
     if why:
         warnings.warn(
             f"no worker processes here ({why}); all is done in this one, as with workers=1",
@@ -169,10 +169,9 @@ if FORKS:
 
         @staticmethod
         def _Popen(process_obj: Any) -> Any:
-            try:
+            with suppress(OSError, EOFError):  # its socket is gone, or it never was
                 return ForkServerProcess._Popen(process_obj)
-            except (OSError, EOFError):  # its socket is gone, or it never was
-                return SpawnProcess._Popen(process_obj)
+            return SpawnProcess._Popen(process_obj)
 
     class _ForkContext(ForkServerContext):
         Process = _Forked

@@ -108,7 +108,7 @@ def test_without_shared_memory_this_process_makes_the_rolls(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(processes, "context", NoSemaphores)
-    with pytest.warns(UserWarning, match=r"Function not implemented.*/dev/shm.*workers=1"):
+    with pytest.warns(UserWarning, match=r"no semaphore.*/dev/shm.*workers=1"):
         made = run_batch(FakePlan(n=6), workers=4)
     assert made.counts == run_batch(FakePlan(n=6), workers=1).counts
 
