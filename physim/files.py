@@ -6,7 +6,6 @@ A file is whole or not there, whenever the process or the machine stops.
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import os
 import stat
@@ -168,6 +167,8 @@ def locked(handle: int) -> bool:
     Raises:
         OSError: a file system without locks.
     """
+    import fcntl  # no module of Windows, where much else works
+
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

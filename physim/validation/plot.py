@@ -42,7 +42,8 @@ def need_plots(otherwise: str = "leave the picture out with --no-plot") -> None:
     """
     if find_spec("matplotlib") is None:
         raise ConfigError(
-            f"Matplotlib is not installed; get it with: {how_to_install('plot')}; or {otherwise}"
+            "a picture needs `matplotlib`, which is not installed; get it with: "
+            f"{how_to_install('plot')}; or {otherwise}"
         )
 
 

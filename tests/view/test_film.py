@@ -108,7 +108,7 @@ def test_an_encoder_without_its_program_is_none(monkeypatch: pytest.MonkeyPatch)
         raise RuntimeError("No ffmpeg exe could be found")
 
     monkeypatch.setattr(ffmpeg, "get_ffmpeg_exe", none)
-    with pytest.raises(ConfigError, match=r"physim\[film\]"):
+    with pytest.raises(ConfigError, match=r"pip install imageio-ffmpeg; or name a \.gif"):
         encode.require_encoder()
 
 
