@@ -30,8 +30,8 @@ class Parts:
     Attributes:
         corners: (label, (k, 3) corners [mm]) of each.
         problems: what there is to say.
-        uncovered_mm: how far the mesh reaches out of the parts at most.
-        bulge_mm: how far the parts reach out of the mesh at most.
+        uncovered_mm: how far the mesh reaches out of the parts, at all samples (`hulls`).
+        bulge_mm: how far the parts reach out of the mesh, at all samples.
     """
 
     corners: list[tuple[str, FloatArray]] = field(default_factory=list)

@@ -64,8 +64,9 @@ def text(report: dict[str, Any]) -> str:
     lines.append(f"left and right: {mirror} ({report['asymmetry']:.1%} of the length)")
     apart = report["parts_distance_mm"]
     lines.append(
-        f"parts: the mesh reaches {apart['mesh_out_of_parts']:.2f} mm out of them at most, they "
-        f"{apart['parts_out_of_mesh']:.2f} mm out of the mesh (over hollows)"
+        f"parts: the mesh reaches {apart['mesh_out_of_parts']:.2f} mm out of them, they "
+        f"{apart['parts_out_of_mesh']:.2f} mm out of the mesh (over hollows), the most of all "
+        "corners and some thousand points of each surface"
     )
     held = ", ".join(f"{name} {p:.1%}" for name, p in report["poses"].items() if p > 0)
     lines.append(f"poses it can hold, from random orientations without speed: {held or 'none'}")
