@@ -64,10 +64,11 @@ def build(folder: str) -> None:
 
         if read_model_file(model_folder(folder)).landmarks is not None:
             from physim.importer.folder import rebuild_parts
-            from physim.importer.report import problem_lines, problems_to_json
+            from physim.importer.report import parts_lines, problem_lines, problems_to_json
 
-            found = problems_to_json(rebuild_parts(model_folder(folder)))
-            stdout.write("".join(f"{line}\n" for line in problem_lines(found) if found))
+            parts = rebuild_parts(model_folder(folder))
+            lines = [*parts_lines(parts), *problem_lines(problems_to_json(parts.problems))]
+            stdout.write("".join(f"{line}\n" for line in lines))
             stdout.write(f"{load_all(folder).settings.parts}\n")
             return
         built = build_model(folder)

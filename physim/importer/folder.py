@@ -14,8 +14,7 @@ from physim.errors import ConfigError, ModelError
 from physim.files import told
 from physim.importer.build import Imported
 from physim.importer.child import ChildError
-from physim.importer.parts import convex_parts
-from physim.importer.problems import Problem
+from physim.importer.parts import Parts, convex_parts
 from physim.pigs import mesh as meshes
 from physim.pigs.library import model_folder
 from physim.pigs.model import MTL_NAME, write_fingerprint, write_materials
@@ -60,7 +59,7 @@ def refuse_taken(folder: Path) -> None:
         )
 
 
-def rebuild_parts(folder: Path) -> list[Problem]:
+def rebuild_parts(folder: Path) -> Parts:
     """Cuts the parts of an added model anew, by the landmarks that its YAML has now.
 
     Raises:
@@ -81,7 +80,7 @@ def rebuild_parts(folder: Path) -> list[Problem]:
     _write_parts(settings.parts, [(label, c / unit) for label, c in parts.corners])
     write_fingerprint(settings.path, "landmarks_fingerprint", fingerprint_of(settings.landmarks))
     keep(folder)
-    return parts.problems
+    return parts
 
 
 def _write(imported: Imported, folder: Path, name: str) -> None:

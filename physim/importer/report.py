@@ -8,6 +8,7 @@ import numpy as np
 
 from physim.importer.build import Imported
 from physim.importer.orient import axes_text
+from physim.importer.parts import Parts
 from physim.importer.problems import Problem
 from physim.rests import RestTable
 from physim.values import FloatArray, Pose
@@ -73,6 +74,16 @@ def text(report: dict[str, Any]) -> str:
     if report["cannot_hold"]:
         lines.append("poses of the rules that it cannot: " + ", ".join(report["cannot_hold"]))
     return "\n".join([*lines, *problem_lines(report["problems"])])
+
+
+def parts_lines(parts: Parts) -> list[str]:
+    """What each label took of the mesh."""
+    labels = [label for label, _ in parts.corners]
+    return [
+        f"{label}: {share:.1%} of the volume, {count} part{'s' if count > 1 else ''}"
+        for label, share in parts.shares.items()
+        if (count := labels.count(label))
+    ]
 
 
 def problem_lines(problems: list[dict[str, str]]) -> list[str]:
