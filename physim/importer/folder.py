@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from physim.errors import ConfigError, ModelError
+from physim.errors import ConfigError, ModelError, PhysimError
 from physim.files import told
 from physim.importer.build import Imported
 from physim.importer.child import ChildError
@@ -41,6 +41,9 @@ def write_folder(imported: Imported, folder: Path, name: str) -> None:
             keep(unfinished)
             unfinished.chmod(0o777 & ~_umask())
             unfinished.replace(folder)
+        except PhysimError as error:
+            said = str(error).replace(str(unfinished), str(folder))
+            raise ModelError(f"{imported.path}: no model can be made of it: {said}") from error
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
 
