@@ -146,20 +146,18 @@ def _told(
     amend = "correct the boxes under `landmarks` in model.yaml, then `physim model build`"
     ends = " to ".join(f"({x:g}, {y:g}, {z:g})" for x, y, z in _ends(vertices))
     problems = []
+    if nothing := [label for label in marks if label not in shares]:
+        action = (
+            f"nothing is taken of the mesh, which reaches from {ends} mm, or boxes before took it: "
+            f"no part is so called{_unread(nothing)}; {amend}"
+        )
+        problems.append(Problem("landmarks", ", ".join(nothing), action))
     for label in marks:
-        share = shares.get(label, 0.0)
-        if not share:
-            action = (
-                f"its box takes nothing of the mesh, which reaches from {ends} mm, or boxes before "
-                f"it took that: no part is `{label}`{_unread(label)}; {amend}"
-            )
-        elif share > ALL:
-            action = f"its box takes {share:.1%} of the mesh; {amend}"
-        else:
-            continue
-        problems.append(Problem("landmarks", label, action))
+        if shares.get(label, 0.0) > ALL:
+            action = f"its box takes {shares[label]:.1%} of the mesh; {amend}"
+            problems.append(Problem("landmarks", label, action))
     if marks and not set(TRUNK_AND_TAIL) & set(shares):
-        action = f"the boxes leave nothing of it{_unread(REST)}; {amend}"
+        action = f"the boxes leave nothing of it{_unread([REST])}; {amend}"
         problems.append(Problem("landmarks", REST, action))
     return problems
 
@@ -171,17 +169,18 @@ def _ends(vertices: FloatArray) -> list[list[float]]:
     ]
 
 
-def _unread(label: str) -> str:
-    """Which poses of the rules need a part (`poses.classify`), as the end of a sentence."""
+def _unread(labels: list[str]) -> str:
+    """Which poses of the rules need these parts (`poses.classify`), as the end of a sentence."""
     poses = {
-        "snout": "snouter or leaning jowler",
-        "left_ear": "leaning jowler on this ear",
-        "right_ear": "leaning jowler on this ear",
-        **dict.fromkeys(FRONT_FEET, "trotter, snouter or leaning jowler on this foot"),
+        "snout": "snouter or leaning jowler at all",
+        "left_ear": "leaning jowler on the left ear",
+        "right_ear": "leaning jowler on the right ear",
+        **dict.fromkeys(FRONT_FEET, "trotter, snouter or leaning jowler on that front foot"),
         **dict.fromkeys(HIND_FEET, "trotter"),
         REST: "razorback",
     }
-    return f" and no {poses[label]} is read" if label in poses else ""
+    lost = dict.fromkeys(poses[label] for label in labels if label in poses)
+    return f", so that no {', no '.join(lost)} is read" if lost else ""
 
 
 def _counts(pieces: list[Piece]) -> list[int]:
