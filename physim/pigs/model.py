@@ -30,6 +30,8 @@ ANOTHER_PIG = 0.25  # share of the volume by which parts and mesh may differ
 _HOLDS = 0.01  # of the size: how far out of a part another may reach that it still holds
 _WHOLE = 0.9  # of each side of the pig, from which on a part is as large as all of it
 _CELLS = 80  # along the longest side, to measure the volume of the parts' union
+# Turns the grid: no face of a block lies along it, to gain or lose a whole layer of cells.
+_ASLANT = np.array([[6.0, -2.0, 3.0], [3.0, 6.0, -2.0], [-2.0, 3.0, 6.0]]) / 7.0
 _CONVEX = 0.02  # a part whose hull has no more volume than this share above its own is convex
 Hull = tuple[str, FloatArray, meshes.IntArray]
 # Diffuse colours; renderers may replace them by material name.
@@ -90,12 +92,13 @@ class LoadedModel:
         """
         from scipy.spatial import ConvexHull  # here, as everywhere: see `batch.preload`
 
-        low, high = self.model.vertices_m.min(axis=0), self.model.vertices_m.max(axis=0)
+        parts = [part.vertices_m @ _ASLANT for part in self.model.parts]
+        low, high = np.min(np.concatenate(parts), axis=0), np.max(np.concatenate(parts), axis=0)
         cell = float((high - low).max()) / _CELLS
         axes = [np.arange(a + 0.5 * cell, b, cell) for a, b in zip(low, high, strict=True)]
         filled = np.zeros([len(axis) for axis in axes], dtype=bool)
-        for part in self.model.parts:
-            ends = part.vertices_m.min(axis=0), part.vertices_m.max(axis=0)
+        for part in parts:
+            ends = part.min(axis=0), part.max(axis=0)
             near = [
                 slice(*np.searchsorted(axis, (a, b)).tolist())
                 for axis, a, b in zip(axes, *ends, strict=True)
@@ -103,11 +106,12 @@ class LoadedModel:
             of_part = [axis[span] for axis, span in zip(axes, near, strict=True)]
             points = np.stack(np.meshgrid(*of_part, indexing="ij"), axis=-1)
             inside = np.ones(points.shape[:3], dtype=bool)
-            for *normal, offset in ConvexHull(part.vertices_m).equations.tolist():
+            for *normal, offset in ConvexHull(part).equations.tolist():
                 inside &= points @ normal + offset <= 0.0
             filled[tuple(near)] |= inside
         cells = np.argwhere(filled)
-        return len(cells) * cell**3, low + (cells.mean(axis=0) + 0.5) * cell
+        middle = low + (cells.mean(axis=0) + 0.5) * cell
+        return len(cells) * cell**3, middle @ _ASLANT.T
 
     @cached_property
     def hulls(self) -> dict[str, float]:
