@@ -31,6 +31,7 @@ UNITS = {
     "meter": "m",
 }
 MAX_INSTANCES = 10_000
+_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _CORE = "http://schemas.microsoft.com/3dmanufacturing/core/2015/02"
 _READ = {  # namespaces of extensions that hold nothing else of the shape, or are read
     "http://schemas.microsoft.com/3dmanufacturing/production/2015/06",
@@ -96,6 +97,8 @@ class _Package:
             raise reading.refused("an entry leads out of the archive")
         if any(entry.flag_bits & 1 for entry in entries):
             raise reading.refused("is locked by a password", f"{EXPORT} without")
+        if any(entry.compress_type not in _PACKED for entry in entries):
+            raise reading.refused("an entry is packed otherwise than by deflate, as 3MF has it")
         self._entries = {_path(n): e for n, e in zip(names, entries, strict=True)}
         if len(self._entries) < len(entries):
             raise reading.refused("two entries of the archive have one name")

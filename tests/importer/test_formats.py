@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import struct
+import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -261,6 +264,13 @@ def bambu(kind: str) -> bytes:
             "Metadata/model_settings.config": config.encode(),
         }
     )
+
+
+def lzma() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_LZMA) as entries:
+        entries.writestr("3D/3dmodel.model", root(thing(1, xml(A)), item(1)))
+    return file.getvalue()
 
 
 MIRROR = 'transform="-1 0 0 0 1 0 0 0 1 70 0 0"'  # A again, from 30 to 70 mm
@@ -734,6 +744,7 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
         mf(thing(1, xml((A[0], A[1] + 1))) + thing(2, xml(A)), item(1) + item(2)),
         "names vertex 8",
     ),
+    "3mf_packed_otherwise": ("a.3mf", lzma(), "packed otherwise than by deflate"),
     "3mf_only_support": ("a.3mf", mf(thing(1, xml(A), "support"), item(1)), "support (1)"),
     "3mf_no_build": ("a.3mf", mf(thing(1, xml(A)), ""), "build is empty"),
     "3mf_missing_object": ("a.3mf", mf(thing(1, xml(A)), item(2)), "object 2"),
@@ -801,6 +812,17 @@ def test_what_is_cut_off_or_not_understood_is_refused_by_its_name(
     assert name in text
     assert "Error" not in text
     assert "; " in text  # and what to do
+
+
+def test_a_missing_library_is_not_told_as_a_damaged_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The L of case 100 cannot be cut without manifold3d, in whatever format."""
+    monkeypatch.setitem(sys.modules, "manifold3d", None)
+    points = [(x, y, 0.0) for x, y in L]
+    path = written(tmp_path, "a.obj", obj(points, np.zeros((0, 3), int)) + b"\nf 2 3 4 5 6 1")
+    with pytest.raises(ImportError, match="manifold3d"):
+        read(path)
 
 
 def test_a_user_s_unit_holds_against_the_file_s(tmp_path: Path) -> None:
