@@ -292,6 +292,7 @@ def negative() -> bytes:
     return text.encode()
 
 
+ENDS = {"lf": b"\n", "crlf": b"\r\n", "cr": b"\r"}
 READ: dict[str, tuple[str, bytes, int, int]] = {
     # STL
     "92_capitals": ("a.stl", stl(A).upper(), 24_000, 40),
@@ -374,6 +375,29 @@ READ: dict[str, tuple[str, bytes, int, int]] = {
         24_000,
         40,
     ),
+    "ply_binary_polygons_and_zeros_behind": (
+        "a.ply",
+        binary_ply(A, ROWS) + bytes(99),
+        24_000,
+        40,
+    ),
+    "ply_binary_polygons_and_a_line_behind": (
+        "a.ply",
+        binary_ply(A, ROWS) + b"\nmade by hand\n",
+        24_000,
+        40,
+    ),
+    **{
+        f"ply_mixed_line_ends_{kind}_{first}_{last}": (
+            "a.ply",
+            head.replace(b"\n", ENDS[first]) + b"end_header" + ENDS[last] + data,
+            24_000,
+            40,
+        )
+        for kind, content in (("text", ply(A)), ("binary", binary_ply(A)))
+        for head, _, data in [content.partition(b"end_header\n")]
+        for first, last in (("lf", "crlf"), ("crlf", "lf"), ("crlf", "cr"), ("cr", "lf"))
+    },
     "ply_edges": ("a.ply", ply(A, more=PLY_EDGES) + b"0 1\n1 2\n", 24_000, 40),
     # glTF
     "107_normalised_bytes": ("a.glb", quantised(), 38**3, 38),
@@ -512,6 +536,8 @@ TOLD: dict[str, str] = {
     "94_a_page_of_zeros_behind": "4096 behind",
     "binary_stl_called_solid_and_bytes": "spare bytes",
     "ply_binary_bytes_behind": "spare bytes",
+    "ply_binary_polygons_and_zeros_behind": "99 behind",
+    "ply_binary_polygons_and_a_line_behind": "14 behind",
     "gltf_bytes_behind": "spare bytes",
     "ply_edges": "`edge` (2)",
     "gltf_two_scenes": "other scenes",
@@ -647,6 +673,29 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
         "a.ply",
         binary_ply(A).replace(b"face 12", b"face 11"),
         "but more follow",
+    ),
+    **{
+        f"ply_binary_ninth_face_{order}": (
+            "a.ply",
+            binary_ply(A, ROWS, order).replace(b"face 9", b"face 8") + behind,
+            "but more follow",
+        )
+        for order, behind in (("<", b""), (">", b"\n"))
+    },
+    "ply_binary_quad_behind_triangles": (
+        "a.ply",
+        binary_ply(A, ROWS[3:] + ROWS[:3]).replace(b"face 9", b"face 7"),
+        "but more follow",
+    ),
+    "ply_binary_no_face_announced": (
+        "a.ply",
+        binary_ply(A).replace(b"face 12", b"face 0"),
+        "but more follow",
+    ),
+    "ply_indices_of_floats": (
+        "a.ply",
+        binary_ply(A).replace(b"uchar int", b"uchar float"),
+        "no whole numbers",
     ),
     "ply_strips": (
         "a.ply",
