@@ -81,7 +81,7 @@ def read(path: Path) -> RawMesh:
     said = _UNIT_SAID.search(content[:2000])
     if said and not reading.unit:
         words = shown_name(b" ".join(said[0].split()).decode())
-        reading.note("unit", f"{words}, in a comment", "not taken: no standard; else give --unit")
+        reading.note("unit", f"{words}, in its text", "not taken: no standard; else give --unit")
     return reading.mesh(kind in (".glb", ".gltf"))
 
 

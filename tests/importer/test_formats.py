@@ -333,6 +333,12 @@ READ: dict[str, tuple[str, bytes, int, int]] = {
     ),
     "obj_comments_behind": ("a.obj", OBJ_A.replace(b"\n", b" # v f\n"), 24_000, 40),
     "obj_colours": ("a.obj", OBJ_A.replace(b"\nf", b" .1 .2 .3\nf", 1), 24_000, 40),
+    "obj_weights_of_1_and_colours": (
+        "a.obj",
+        OBJ_A.replace(b"\nf", b" 1 .1 .2 .3\nf", 1),
+        24_000,
+        40,
+    ),
     "obj_all_indices": (
         "a.obj",
         b"vt 0 0\nvn 0 0 1\n"
@@ -645,6 +651,28 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
     "obj_index_0": ("a.obj", OBJ_A + b"\nf 0 1 2\n", "line 21"),
     "obj_index_too_far_back": ("a.obj", OBJ_A + b"\nf -1 -2 -9\n", "line 21"),
     "obj_of_letters": ("a.obj", OBJ_A + b"\nf 1 2 c\n", "c in the face of line 21"),
+    **{
+        f"obj_vertex_of_{numbers.decode()}": (
+            "a.obj",
+            b"v " + numbers + b"\n" + OBJ_A,
+            f"line 1: a vertex {words}",
+        )
+        for numbers, words in {
+            b"1 2 3 1 .5": "of 5 numbers",
+            b"1 2 3 1 .5 .5 .5 1": "of 8 numbers",
+            b"1 2 3 2": "with a weight",
+            b"1 2 3 2 .5 .5 .5": "with a weight",
+        }.items()
+    },
+    **{
+        f"digits_joined{suffix}": ("a" + suffix, content.replace(b"40", b"4_0"), " in the vertices")
+        for suffix, content in {
+            ".obj": OBJ_A,
+            ".stl": stl(A),
+            ".off": off(A),
+            ".ply": ply(A),
+        }.items()
+    },
     "obj_cut_off_vertex": ("a.obj", b"v 1 2\n" + OBJ_A, "line 1"),
     "obj_only_lines": ("a.obj", b"v 0 0 0\nv 1 1 1\nl 1 2\n", "lines (1)"),
     "obj_bow_tie": (
@@ -880,11 +908,13 @@ def test_a_user_s_unit_holds_against_the_file_s(tmp_path: Path) -> None:
     assert volume(found) == pytest.approx(24_000)
 
 
-@pytest.mark.parametrize("comment", ["# units: inch", "# File units = millimeters"])
-def test_a_unit_in_a_comment_is_told_and_not_taken(comment: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("comment", ["# units: inch", "# File units = millimeters", "g units mm"])
+def test_a_unit_in_the_text_is_told_and_not_taken(comment: str, tmp_path: Path) -> None:
     found = prepare(written(tmp_path, "a.obj", comment.encode() + b"\n" + OBJ_A), Options())
     assert volume(found) == pytest.approx(24_000)
-    assert any("no standard" in p.action and "nit" in p.where for p in found.problems)
+    assert any(
+        "no standard" in p.action and p.where.endswith(", in its text") for p in found.problems
+    )
 
 
 GLTF_TOLD: dict[str, tuple[bytes, str]] = {
