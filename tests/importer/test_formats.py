@@ -40,6 +40,7 @@ def block(x: float, y: float, z: float, *at: float) -> Mesh:
 
 A = block(40, 20, 30)  # 24 000 mm3
 B = block(10, 10, 10, 35, 5, 10)  # 1000 mm3, half of it in A
+C = block(20, 10, 10, 30, 5, 15)  # 2000 mm3, half of it in A
 BOTH = together(A, B)  # as one body 24 500 mm3, 45 mm long
 TILTED = np.array([[0.6, 0.8, 0.0], [-0.8, 0.6, 0.0], [0.0, 0.0, 1.0]])
 L = [(0, 0), (30, 0), (30, 10), (10, 10), (10, 30), (0, 30)]  # 500 mm2
@@ -271,6 +272,30 @@ def lzma() -> bytes:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_LZMA) as entries:
         entries.writestr("3D/3dmodel.model", root(thing(1, xml(A)), item(1)))
     return file.getvalue()
+
+
+def bambu_parts(beside: bool = False) -> bytes:
+    """A and B are each 1 of an own part; in object 4, 1 is a modifier, in 3 of the root it is not.
+
+    Args:
+        beside: whether both are components of one object.
+    """
+    a, b = (f'objectid="1" p:path="/3D/{part}.model"' for part in "ab")
+    config = (
+        '<config><object id="3"><part id="1" subtype="normal_part"/></object>'
+        '<object id="4"><part id="1" subtype="modifier_part"/></object></config>'
+    )
+    four = components(a, b) if beside else components(b)
+    return mf(
+        thing(3, components(a)) + thing(4, four),
+        item(3) + item(4) + item(4, 'p:path="/3D/c.model"'),
+        parts={
+            "3D/a.model": root(thing(1, xml(A)), ""),
+            "3D/b.model": root(thing(1, xml(B)), ""),
+            "3D/c.model": root(thing(1, xml(C)) + thing(4, components('objectid="1"')), ""),
+            "Metadata/model_settings.config": config.encode(),
+        },
+    )
 
 
 MIRROR = 'transform="-1 0 0 0 1 0 0 0 1 70 0 0"'  # A again, from 30 to 70 mm
@@ -508,6 +533,7 @@ READ: dict[str, tuple[str, bytes, int, int]] = {
     ),
     "106_modifier_of_prusa": ("a.3mf", prusa("ParameterModifier"), 24_000, 40),
     "106_modifier_of_bambu": ("a.3mf", bambu("modifier_part"), 24_000, 40),
+    "106_modifier_of_bambu_in_a_part": ("a.3mf", bambu_parts(), 25_000, 50),
     "bambu_part": ("a.3mf", bambu("normal_part"), 24_500, 45),
     "106_modifier_of_cura": (
         "a.3mf",
@@ -552,6 +578,7 @@ TOLD: dict[str, str] = {
     "106_not_in_the_build": "not in the build",
     "106_modifier_of_prusa": "ParameterModifier",
     "106_modifier_of_bambu": "modifier_part",
+    "106_modifier_of_bambu_in_a_part": "modifier_part",
     "106_modifier_of_cura": "infill_mesh",
 }
 """Words of a note."""
@@ -629,12 +656,13 @@ def test_a_face_with_a_hole_joined_by_a_bridge_is_cut_right(tmp_path: Path) -> N
     assert np.cross(b - a, c - a)[:, 2].sum() / 2 == pytest.approx(800)
 
 
+DAMAGED = "it is damaged, cut off or of another format"  # so no reader said what it is
 REFUSED: dict[str, tuple[str, bytes, str]] = {
     # STL
-    "95_second_solid_cut_off": ("a.stl", stl(A) + stl(B)[:600], "cut off"),
-    "95_cut_in_a_word": ("a.stl", stl(A) + b"sol", "cut off"),
-    "95_cut_between_facets": ("a.stl", stl(A)[: stl(A).index(b"endsolid")], "cut off"),
-    "95_facets_after_the_end": ("a.stl", stl(A) + stl(B)[8:], "cut off"),
+    "95_second_solid_cut_off": ("a.stl", stl(A) + stl(B)[:600], "is cut off: "),
+    "95_cut_in_a_word": ("a.stl", stl(A) + b"sol", "is cut off: "),
+    "95_cut_between_facets": ("a.stl", stl(A)[: stl(A).index(b"endsolid")], "is cut off: "),
+    "95_facets_after_the_end": ("a.stl", stl(A) + stl(B)[8:], "is cut off: "),
     "stl_of_four_corners": (
         "a.stl",
         stl(A).replace(b"endloop", b"vertex 0 0 0\nendloop", 1),
@@ -681,17 +709,17 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
         "runs through itself",
     ),
     # OFF
-    "off_cut_off": ("a.off", off(A)[:-9], "cut off"),
-    "off_too_few_lines": ("a.off", off(A).replace(b"8 12", b"8 13", 1), "cut off"),
+    "off_cut_off": ("a.off", off(A)[:-9], "is cut off: "),
+    "off_too_few_lines": ("a.off", off(A).replace(b"8 12", b"8 13", 1), "is cut off: "),
     "off_too_many_lines": ("a.off", off(A).replace(b"8 12", b"8 11", 1), "but more numbers follow"),
     "off_in_4_dimensions": ("a.off", off(A, "4OFF\n"), "three dimensions"),
     "off_binary": ("a.off", b"OFF BINARY\n" + bytes(range(99)), "binary OFF"),
     "off_of_words": ("a.off", off(A).replace(b"3 0 1", b"3 o 1"), "o in the faces"),
     # PLY
-    "ply_cut_off": ("a.ply", ply(A)[:-8], "cut off"),
-    "ply_binary_cut_off": ("a.ply", binary_ply(A)[:-1], "cut off"),
-    "ply_binary_polygons_cut_off": ("a.ply", binary_ply(A, ROWS)[:-1], "cut off"),
-    "ply_head_cut_off": ("a.ply", ply(A)[:60], "cut off"),
+    "ply_cut_off": ("a.ply", ply(A)[:-8], "is cut off: "),
+    "ply_binary_cut_off": ("a.ply", binary_ply(A)[:-1], "is cut off: "),
+    "ply_binary_polygons_cut_off": ("a.ply", binary_ply(A, ROWS)[:-1], "is cut off: "),
+    "ply_head_cut_off": ("a.ply", ply(A)[:60], "is cut off: "),
     "ply_fewer_announced": (
         "a.ply",
         ply(A).replace(b"face 12", b"face 11"),
@@ -759,12 +787,12 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
         "EXT_mesh_gpu_instancing",
     ),
     "gltf_of_version_1": ("a.gltf", gltf(simple(), asset={"version": "1.0"}), "glTF 1.0"),
-    "gltf_cut_off": ("a.glb", glb(simple())[:-40], "cut off"),
-    "gltf_text_cut_off": ("a.gltf", gltf(simple())[:-40], "cut off"),
+    "gltf_cut_off": ("a.glb", glb(simple())[:-40], "is cut off: "),
+    "gltf_text_cut_off": ("a.gltf", gltf(simple())[:-40], DAMAGED),
     "gltf_buffer_too_short": (
         "a.glb",
         glb(simple(), buffers=[{"byteLength": 999}]),
-        "cut off",
+        "is cut off: ",
     ),
     "gltf_negative_index": ("a.glb", glb(simple(), nodes=[{"mesh": -1}]), "-1 of 1 meshes"),
     "gltf_index_beyond_its_mesh": (
@@ -779,7 +807,11 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
         "from itself",
     ),
     "gltf_only_lines": ("a.glb", glb(simple(), [TRIANGLE_MODE | {"mode": 1}]), "points or lines"),
-    "gltf_of_other_kinds": ("a.gltf", gltf(simple(), nodes={"mesh": 0}), "damaged"),
+    "gltf_of_other_kinds": (
+        "a.gltf",
+        gltf(simple(), nodes={"mesh": 0}),
+        DAMAGED,
+    ),
     # 3MF
     "3mf_unknown_unit": ("a.3mf", mf(thing(1, xml(A)), item(1), "yard"), "yard"),
     "3mf_required_extension": (
@@ -820,6 +852,21 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
         "a.3mf",
         mf(thing(1, xml((A[0], A[1] + 1))) + thing(2, xml(A)), item(1) + item(2)),
         "names vertex 8",
+    ),
+    "3mf_parts_of_bambu_of_one_number": ("a.3mf", bambu_parts(True), "of the same number"),
+    "3mf_document_type": (
+        "a.3mf",
+        archive({"3D/3dmodel.model": b"<!DOCTYPE model>" + root(thing(1, xml(A)), item(1))}),
+        "document type",
+    ),
+    "3mf_document_type_of_notes": (
+        "a.3mf",
+        mf(
+            thing(1, xml(A)),
+            item(1),
+            parts={"Metadata/model_settings.config": b"<!DOCTYPE config><config/>"},
+        ),
+        "document type",
     ),
     "3mf_packed_otherwise": ("a.3mf", lzma(), "packed otherwise than by deflate"),
     "3mf_only_support": ("a.3mf", mf(thing(1, xml(A), "support"), item(1)), "support (1)"),
@@ -886,6 +933,7 @@ def test_what_is_cut_off_or_not_understood_is_refused_by_its_name(
         prepare(written(tmp_path, name, content), Options())
     text = str(caught.value)
     assert words in text
+    assert ("cannot be read as" in text) == (words == DAMAGED)
     assert name in text
     assert "Error" not in text
     assert "; " in text  # and what to do
