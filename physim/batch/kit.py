@@ -90,7 +90,7 @@ class Kit:
         if unlike:
             raise WorkerError(
                 f"a worker makes rolls of other bits ({'; '.join(unlike[:3])}; it runs on "
-                f"{', '.join(platform.values())}); finished parts are kept: leave out such "
+                f"{', '.join(text for name, text in platform.items() if name != BITS)}); finished parts are kept: leave out such "
                 "machines and run the same command again"
             )
 
