@@ -69,7 +69,11 @@ class _Loader(yaml.SafeLoader):
     def decimal(self, node: yaml.ScalarNode) -> int | float:
         """A number of either kind."""
         text = str(self.construct_scalar(node))
-        return int(text) if node.tag == f"{_TAG}int" else float(re.sub(r"\.(?=[in])", "", text.lower()))
+        return (
+            int(text)
+            if node.tag == f"{_TAG}int"
+            else float(re.sub(r"\.(?=[in])", "", text.lower()))
+        )
 
 
 class _Dumper(yaml.SafeDumper):

@@ -89,7 +89,9 @@ TAGGED += ["!!binary aGk=", "!!set {a, b}", "!!omap [a: 1]", "!!null x", "!!str 
 
 @pytest.mark.parametrize("text", [*TAGGED, "[!!bool yes]", "!!python/object/apply:os.getcwd []"])
 def test_a_tag_makes_nothing_of_them(path: Path, text: str) -> None:
-    with pytest.raises(ConfigError, match=r"at line 1, column \d+: a tag \(!\) is not taken; write"):
+    with pytest.raises(
+        ConfigError, match=r"at line 1, column \d+: a tag \(!\) is not taken; write"
+    ):
         read(path, text)
 
 

@@ -180,6 +180,8 @@ def test_a_worker_of_a_cluster_with_other_bits_is_refused(monkeypatch: pytest.Mo
     kit = replace(Kit.of(PLAN), check_row=row, bits=platforms.this_platform()["bits"])
     assert Bench().rows(kit, range(1)).content
     monkeypatch.setattr(platforms, "_bits", lambda: "0123456789abcdef")
-    with pytest.raises(WorkerError, match=r"other bits \(bits: \S+ there, 0123456789abcdef here") as no:
+    with pytest.raises(
+        WorkerError, match=r"other bits \(bits: \S+ there, 0123456789abcdef here"
+    ) as no:
         Bench().rows(kit, range(1))
     assert str(no.value).count("0123456789abcdef") == 1  # it is no name of a machine
