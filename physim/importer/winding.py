@@ -162,6 +162,8 @@ def parted(vertices: FloatArray, faces: IntArray) -> tuple[FloatArray, IntArray,
     """
     ends, owner, turned = edges_of(faces)
     edge, counts = np.unique(ends, axis=0, return_inverse=True, return_counts=True)[1:]
+    if counts.max() < 3:
+        return vertices, faces, np.zeros((0, 2), dtype=np.int64)
     order = np.argsort(edge.reshape(-1), kind="stable")
     starts = np.cumsum(counts) - counts
     pairs = [np.stack([order[starts[counts == 2]], order[starts[counts == 2] + 1]], axis=1)]
