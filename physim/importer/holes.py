@@ -92,7 +92,7 @@ def fill_holes(
         faces: (m, 3).
         ends: (b, 2) vertices of each open side, lower first.
         turned: (b,) whether its face runs from the higher to the lower.
-        size: longest side of the mesh, same unit.
+        size: longest side of the mesh's largest piece, same unit.
         out: takes the notes.
     """
     loops = _loops(np.where(turned[:, None], ends[:, ::-1], ends))

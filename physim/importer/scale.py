@@ -48,13 +48,18 @@ def scale_of(raw: RawMesh, longest: float, unit: str | None, length_mm: float | 
         return Scale(1.0, "mm", how)
     if raw.unit:
         return Scale(UNITS_MM[raw.unit], raw.unit, f"1 unit = 1 {raw.unit}, as the file says")
+    if raw.unit_remark and _likely(longest * UNITS_MM[raw.unit_remark]):
+        how = f"1 unit taken for 1 {raw.unit_remark}, as a comment says and the size allows"
+        return Scale(UNITS_MM[raw.unit_remark], raw.unit_remark, how)
     for guess in GUESSED:
         if _likely(longest * UNITS_MM[guess]):
             return Scale(UNITS_MM[guess], guess, f"1 unit taken for 1 {guess}, from the size")
     return Scale(1.0, "mm", "1 unit taken for 1 mm, no unit gives a likely size")
 
 
-def size_note(scale: Scale, found_mm: float, force: bool, declared: bool, name: str) -> list[Problem]:
+def size_note(
+    scale: Scale, found_mm: float, force: bool, declared: bool, name: str
+) -> list[Problem]:
     """What there is to say of a size.
 
     Args:

@@ -104,7 +104,7 @@ class _Package:
         self.parts: dict[str, _Part] = {}
         self.used: set[Key] = set()
         self._instances = 0
-        self._other_objects: dict[str, str] = {}
+        self._other_objects: dict[tuple[str, str], str] = {}  # of an item, and a component
         self._other_triangles: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
         self._read_slicers()
 
@@ -144,8 +144,10 @@ class _Package:
         if found is None:
             raise reading.refused(f"names object {shown_name(key[1])}, which is missing")
         self.used.add(key)
-        what = found.kind if found.kind != "model" or not above else self._other_objects.get(key[1])
-        if what not in (None, "model"):
+        what = found.kind
+        if above and what == "model":
+            what = self._other_objects.get((above[0][1], key[1]), what)
+        if what != "model":
             self._leave_out(what)
             for inner, _ in found.components:
                 self.used.add(inner)
@@ -168,9 +170,11 @@ class _Package:
     def _read_slicers(self) -> None:
         """What slicers note of volumes that are not part of the model."""
         if "metadata/model_settings.config" in self._entries:  # Bambu Studio and its kin
-            for part in self._tree("metadata/model_settings.config").iter("part"):
-                if part.get("subtype", "normal_part") != "normal_part":
-                    self._other_objects[part.attrib["id"]] = part.attrib["subtype"]
+            for one in self._tree("metadata/model_settings.config").iter("object"):
+                for part in one.iter("part"):
+                    if part.get("subtype", "normal_part") != "normal_part":
+                        ids = one.attrib["id"], part.attrib["id"]
+                        self._other_objects[ids] = part.attrib["subtype"]
         if "metadata/slic3r_pe_model.config" in self._entries:  # PrusaSlicer: parts of one mesh
             for one in self._tree("metadata/slic3r_pe_model.config").iter("object"):
                 for volume in one.iter("volume"):

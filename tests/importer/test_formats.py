@@ -182,6 +182,45 @@ def sparse() -> bytes:
     return json.dumps(tree | {"buffers": [{"byteLength": len(buffer), "uri": uri}]}).encode()
 
 
+def numbers(kind: str, code: int, values: np.ndarray) -> tuple[dict[str, Any], bytes]:
+    """An accessor of a type and its content."""
+    return {"componentType": code, "type": kind, "count": len(values)}, values.tobytes()
+
+
+def skinned(joints: list[int], share: float = 0.5, **more: Any) -> bytes:
+    """A ten times too large and to the side, as the joints bring it back; its node is stretched.
+
+    Args:
+        joints: of each vertex, of which the first two count, with the same share.
+        share: theirs.
+        more: of the skin.
+    """
+    back = np.tile(np.eye(4, dtype="<f4"), (2, 1, 1))  # by columns
+    back[:, 3, :3] = -1.0, -2.0, -3.0
+    lists = [
+        positions((10 * A[0] + (1000, 2000, 3000), A[1])),
+        indices(A[1]),
+        numbers("VEC4", 5121, np.tile(np.array(joints, "u1"), (8, 1))),
+        numbers("VEC4", 5126, np.tile(np.array([share, share, 0, 0], "<f4"), (8, 1))),
+        numbers("MAT4", 5126, back),
+    ]
+    attributes = {"POSITION": 0, "JOINTS_0": 2, "WEIGHTS_0": 3}
+    nodes = [
+        {"mesh": 0, "skin": 0, "scale": [3, 3, 3]},
+        {"children": [2, 3], "scale": [0.2, 0.2, 0.2]},
+        {"scale": [0.5, 0.5, 0.5]},
+        {"scale": [0.5, 0.5, 0.5]},
+    ]
+    skin = {"joints": [2, 3], "inverseBindMatrices": 4} | more
+    return glb(
+        lists,
+        [{"attributes": attributes, "indices": 1}],
+        scenes=[{"nodes": [0, 1]}],
+        nodes=nodes,
+        skins=[skin],
+    )
+
+
 def strips(mode: int) -> bytes:
     """A by one primitive, B by strips or fans."""
     if mode == 6:
@@ -263,6 +302,27 @@ def bambu(kind: str) -> bytes:
     )
 
 
+def bambu_twice() -> bytes:
+    """Part 1 of one object is a modifier, part 1 of the other is not."""
+    config = (
+        '<config><object id="3"><part id="1" subtype="modifier_part"/>'
+        '<part id="2" subtype="normal_part"/></object>'
+        '<object id="4"><part id="1" subtype="normal_part"/></object></config>'
+    )
+    paths = [f'p:path="/3D/Objects/object_{k}.model"' for k in (1, 2)]
+    one = components(f'objectid="1" {paths[0]}', f'objectid="2" {paths[0]}')
+    objects = thing(3, one) + thing(4, components(f'objectid="1" {paths[1]}'))
+    return archive(
+        {
+            "3D/3dmodel.model": root(objects, item(3) + item(4)),
+            "3D/Objects/object_1.model": root(thing(1, xml(FAR_A)) + thing(2, xml(A)), ""),
+            "3D/Objects/object_2.model": root(thing(1, xml(B)), ""),
+            "Metadata/model_settings.config": config.encode(),
+        }
+    )
+
+
+FAR_A = moved(A, 100.0, 0.0, 0.0)
 MIRROR = 'transform="-1 0 0 0 1 0 0 0 1 70 0 0"'  # A again, from 30 to 70 mm
 AFTER = 'transform="1 0 0 0 1 0 0 0 1 30 0 0"'  # A again, from 30 to 70 mm
 OTHER_PART = root(thing(7, xml(B)), "")
@@ -303,6 +363,7 @@ READ: dict[str, tuple[str, bytes, int, int]] = {
     "stl_with_zeros_behind": ("a.stl", stl(A) + bytes(9) + b"\x1a", 24_000, 40),
     "binary_stl_called_solid": ("a.stl", binary_stl(A, b"solid facet"), 24_000, 40),
     "binary_stl_called_solid_and_bytes": ("a.stl", binary_stl(A, b"solid a") + b"\0", 24_000, 40),
+    "off_capital": ("a.off", off(A).replace(b"OFF", b"Off"), 24_000, 40),
     # OBJ
     "91_negative_indices": ("a.obj", negative(), 24_500, 45),
     "98_tabs": ("a.obj", OBJ_A.replace(b" ", b"\t"), 24_000, 40),
@@ -468,6 +529,7 @@ READ: dict[str, tuple[str, bytes, int, int]] = {
     ),
     "106_modifier_of_prusa": ("a.3mf", prusa("ParameterModifier"), 24_000, 40),
     "106_modifier_of_bambu": ("a.3mf", bambu("modifier_part"), 24_000, 40),
+    "bambu_parts_of_one_number": ("a.3mf", bambu_twice(), 24_500, 45),
     "bambu_part": ("a.3mf", bambu("normal_part"), 24_500, 45),
     "106_modifier_of_cura": (
         "a.3mf",
@@ -510,6 +572,7 @@ TOLD: dict[str, str] = {
     "106_not_in_the_build": "not in the build",
     "106_modifier_of_prusa": "ParameterModifier",
     "106_modifier_of_bambu": "modifier_part",
+    "bambu_parts_of_one_number": "modifier_part (1)",
     "106_modifier_of_cura": "infill_mesh",
 }
 """Words of a note."""
@@ -609,6 +672,11 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
     "obj_index_0": ("a.obj", OBJ_A + b"\nf 0 1 2\n", "line 21"),
     "obj_index_too_far_back": ("a.obj", OBJ_A + b"\nf -1 -2 -9\n", "line 21"),
     "obj_of_letters": ("a.obj", OBJ_A + b"\nf 1 2 c\n", "c in the face of line 21"),
+    "obj_separators_of_python": (
+        "a.obj",
+        OBJ_A.replace(b"v 40", b"v 4_0"),
+        "4_0.0 in the vertices is no number",
+    ),
     "obj_cut_off_vertex": ("a.obj", b"v 1 2\n" + OBJ_A, "line 1"),
     "obj_only_lines": ("a.obj", b"v 0 0 0\nv 1 1 1\nl 1 2\n", "lines (1)"),
     "obj_bow_tie": (
@@ -617,6 +685,21 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
         "runs through itself",
     ),
     # OFF
+    "off_twice_in_one": ("a.off", off(A) + off(B), "another mesh follows"),
+    "ply_twice_in_one": ("a.ply", ply(A) + ply(B), "another mesh follows"),
+    "glb_twice_in_one": ("a.glb", glb(simple()) + glb(simple(B)), "another GLB follows"),
+    "glb_of_a_later_version": (
+        "a.glb",
+        glb(simple(), asset={"version": "2.1", "minVersion": "2.1"}),
+        "is glTF 2.1",
+    ),
+    "glb_rotation_that_stretches": (
+        "a.glb",
+        glb(simple(), nodes=[{"mesh": 0, "rotation": [0, 0, 1, 1]}]),
+        "rotation of node 0 has length 1.41",
+    ),
+    "glb_joint_that_is_missing": ("a.glb", skinned([0, 2, 0, 0]), "joint 2 of 2"),
+    "glb_vertices_without_joints": ("a.glb", skinned([0, 1, 0, 0], share=0.0), "no joint"),
     "off_cut_off": ("a.off", off(A)[:-9], "cut off"),
     "off_too_few_lines": ("a.off", off(A).replace(b"8 12", b"8 13", 1), "cut off"),
     "off_too_many_lines": ("a.off", off(A).replace(b"8 12", b"8 11", 1), "but more numbers follow"),
@@ -809,6 +892,15 @@ def test_a_user_s_unit_holds_against_the_file_s(tmp_path: Path) -> None:
     assert volume(found) == pytest.approx(24_000)
 
 
+@pytest.mark.parametrize(("said", "mm"), [("# units: cm", 10.0), ("#Unit = inches", 25.4)])
+def test_a_unit_in_a_comment_is_preferred_to_a_guess(said: str, mm: float, tmp_path: Path) -> None:
+    """Of 2 to 40 units the guess alone would take the second for inches, or the first."""
+    content = said.encode() + b"\n" + obj(*moved(A, scale=1 / mm))
+    found = prepare(written(tmp_path, "a.obj", content), Options())
+    assert volume(found) == pytest.approx(24_000, rel=1e-4)
+    assert any("as a comment says" in p.action for p in found.problems)
+
+
 @pytest.mark.parametrize("comment", ["# units: inch", "# File units = millimeters"])
 def test_a_unit_in_a_comment_is_told_and_not_taken(comment: str, tmp_path: Path) -> None:
     found = prepare(written(tmp_path, "a.obj", comment.encode() + b"\n" + OBJ_A), Options())
@@ -832,6 +924,14 @@ GLTF_TOLD: dict[str, tuple[bytes, str]] = {
         glb(simple(), [TRIANGLE_MODE | {"targets": [{"POSITION": 0}]}]),
         "morph targets (1)",
     ),
+    "morph_of_weight_0": (
+        glb(
+            simple(),
+            [TRIANGLE_MODE | {"targets": [{"POSITION": 0}]}],
+            nodes=[{"mesh": 0, "weights": [0.0]}],
+        ),
+        "morph targets (1)",
+    ),
     "skin": (glb(simple(), nodes=[{"mesh": 0, "skin": 0}]), "skins"),
     "animation": (glb(simple(), animations=[{}]), "animations"),
     "lines": (glb(simple(), [TRIANGLE_MODE, TRIANGLE_MODE | {"mode": 3}]), "points or lines (1)"),
@@ -846,6 +946,26 @@ def test_what_is_left_out_of_a_scene_is_told(kind: str, tmp_path: Path) -> None:
     assert 1e9 * volume(found) == pytest.approx(24_000)
     (note,) = found.notes
     assert (note.kind, words in note.where) == ("left out", True)
+
+
+def test_a_skin_puts_its_mesh_where_its_joints_are(tmp_path: Path) -> None:
+    """The place of the mesh's own node is of no account then, as the standard says."""
+    found = read(written(tmp_path, "a.glb", skinned([0, 1, 0, 0])))
+    assert 1e9 * volume(found) == pytest.approx(24_000, rel=1e-5)
+    assert np.ptp(found.vertices, axis=0) == pytest.approx([0.04, 0.02, 0.03], rel=1e-5)
+    assert found.vertices.min(axis=0) == pytest.approx([0, 0, 0], abs=1e-7)
+    assert not found.notes
+
+
+@pytest.mark.parametrize("of", ["node", "mesh"])
+def test_morph_targets_count_by_their_weights(of: str, tmp_path: Path) -> None:
+    weights = {"weights": [0.5]}
+    primitive = TRIANGLE_MODE | {"targets": [{"POSITION": 0}]}
+    meshes = [{"primitives": [primitive]} | (weights if of == "mesh" else {"weights": [7.0]})]
+    nodes = [{"mesh": 0} | (weights if of == "node" else {})]
+    found = read(written(tmp_path, "a.glb", glb(simple(), meshes=meshes, nodes=nodes)))
+    assert 1e9 * volume(found) == pytest.approx(1.5**3 * 24_000)
+    assert not found.notes
 
 
 @pytest.mark.parametrize(
