@@ -133,7 +133,7 @@ class _Scene:
     def _add_mesh(self, index: int, matrix: FloatArray, node: Tree) -> None:
         mesh = self._item("meshes", index)
         self._meshes.add(index)
-        weights: list[float] = node.get("weights", mesh.get("weights", []))
+        weights = node["weights"] if "weights" in node else mesh.get("weights", [])
         for primitive in mesh["primitives"]:
             self._add_primitive(primitive, matrix, weights, node.get("skin"))
 
