@@ -128,7 +128,7 @@ def _stitched(
         thick = winding.heights(vertices, faces) > min(near, SEAM) * size
         faces, more = stitched(vertices, faces[thick], near * size)
         flat, put_in = flat + int((~thick).sum()), put_in + more
-        if not len(winding.pair_up(faces)[2]):
+        if not len(winding.odd_sides(faces)):
             break
     if flat:
         out.note("faces", f"{flat} without area", "left out")

@@ -76,6 +76,13 @@ def is_closed(faces: IntArray) -> bool:
     return bool((np.unique(ends, axis=0, return_counts=True)[1] == 2).all())
 
 
+def odd_sides(faces: IntArray) -> IntArray:
+    """(k,) the sides whose edges an odd number of faces share, as indices into `edges_of`."""
+    ends = edges_of(faces)[0]
+    _, edge, counts = np.unique(ends, axis=0, return_inverse=True, return_counts=True)
+    return np.flatnonzero(counts[edge.reshape(-1)] % 2 == 1)
+
+
 def once(faces: IntArray) -> tuple[IntArray, int]:
     """Faces that are there several times stand there once, or not at all.
 

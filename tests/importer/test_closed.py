@@ -324,3 +324,15 @@ def test_a_body_far_off_makes_no_hole_small_and_no_surface_coarse() -> None:
     out = mended(*together(cup, far), largest=True)
     assert out.solid is None
     assert kinds(out) == {"hole"}
+
+
+@pytest.mark.parametrize("face", range(12))
+def test_an_edge_of_two_bodies_that_one_of_them_parts(face: int) -> None:
+    """There three sides meet, so that the undivided ones are not open, and yet must be parted."""
+    block, more = box((24, 8, 24), (0, 4, -12)), box((24, 8, 8), (0, -4, -4))
+    refined = trimesh.remesh.subdivide(more.vertices, more.faces, face_index=[face])
+    out = mended(*together(block, trimesh.Trimesh(*refined[:2], process=False)))
+    assert volume(out) == pytest.approx(24 * 8 * (24 + 8), rel=1e-6)
+    refined = trimesh.remesh.subdivide(block.vertices, block.faces, face_index=[face])
+    out = mended(*together(more, trimesh.Trimesh(*refined[:2], process=False)))
+    assert volume(out) == pytest.approx(24 * 8 * (24 + 8), rel=1e-6)
