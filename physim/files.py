@@ -6,11 +6,11 @@ A file is whole or not there, whenever the process or the machine stops.
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import os
 import stat
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,6 +23,8 @@ UNFINISHED = ".unfinished"
 _LONGEST_NAME = 255  # bytes, of all usual file systems
 _ROOM = "free some space"
 _PROCESSES = "raise the limit of processes (`ulimit -u`), or ask for fewer workers"
+_PASSING = ("pymp-", "listener-")  # temporary files of Python's for its processes begin so
+_scratch_folders: set[Path] = set()  # that this process has had
 _OPEN_FILES = "raise the limit of open files (`ulimit -n`), or ask for fewer workers"
 _REMEDIES = {
     errno.ENOSPC: _ROOM,
@@ -36,7 +38,7 @@ _REMEDIES = {
     errno.ELOOP: "its links lead round in a circle: remove them",
     errno.ENOLCK: "choose a folder on a file system that can lock files",
 }
-_DEVICES = (("dev",), ("proc",))  # /dev/stdout may lead to a file that a shell has open
+_OPEN = (("dev", "stdout"), ("dev", "stderr"), ("dev", "fd"))  # perhaps a file of a shell's
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EACCES, errno.EPERM, errno.EBADF}
 
 
@@ -111,17 +113,17 @@ def replaced(path: Path) -> Iterator[Path]:
     Raises:
         OSError: a file that is read-only, or a folder that cannot be written to.
     """
-    device = path.absolute().parts[1:2] in _DEVICES
-    target = path if device else real_path(path)
+    place = path.absolute().parts[1:3]
+    opened = place in _OPEN or place[:1] == ("proc",)
+    target = path if opened else real_path(path)
     old = _writable(target)
-    if device or (old is not None and not stat.S_ISREG(old.st_mode)):
+    if opened or (old is not None and not stat.S_ISREG(old.st_mode)):
         with scratch() as folder:
             yield folder / "content"
             _pour(folder / "content", target)
         return
-    unfinished = beside(target, UNFINISHED)
-    with suppress(FileNotFoundError):
-        unfinished.unlink()
+    # Two that write the same file at once have one each; the later one stays.
+    unfinished = beside(target, f".{os.getpid()}-{threading.get_ident()}{UNFINISHED}")
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         handle = os.open(unfinished, flags, 0o666 if old is None else 0o600)
@@ -133,9 +135,9 @@ def replaced(path: Path) -> Iterator[Path]:
         finally:
             os.close(handle)
         yield unfinished
-        _sync(unfinished)
+        _sync(unfinished, os.O_WRONLY)
         unfinished.replace(target)
-        _sync(target.parent)
+        _sync(target.parent, os.O_RDONLY)
     finally:
         with suppress(OSError):
             unfinished.unlink()
@@ -167,6 +169,8 @@ def locked(handle: int) -> bool:
     Raises:
         OSError: a file system without locks.
     """
+    import fcntl  # no module of Windows, where much else works
+
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -185,7 +189,20 @@ def scratch() -> Iterator[Path]:
     with told(ConfigError, "no folder for temporary files", remedy):
         folder = tempfile.TemporaryDirectory(prefix="physim-", ignore_cleanup_errors=True)
     with folder as name:
+        _scratch_folders.add(Path(name))
         yield Path(name)
+
+
+def write_passing(path: Path, text: str) -> Path:
+    """Writes one of the files in such a folder.
+
+    Raises:
+        ConfigError: there is no room, or the folder is gone.
+    """
+    what = f"{path}: no temporary file can be written; TMPDIR may name another place"
+    with told(ConfigError, what):
+        path.write_text(text)
+    return path
 
 
 def _writable(target: Path) -> os.stat_result | None:
@@ -213,11 +230,11 @@ def _pour(source: Path, target: Path) -> None:
         sink.write(source.read_bytes())
 
 
-def _sync(path: Path) -> None:
+def _sync(path: Path, access: int) -> None:
     """Asks for the disk; file systems without a `fsync` for this are passed over."""
     handle = None
     try:
-        handle = os.open(path, os.O_RDONLY)
+        handle = os.open(path, access)
         os.fsync(handle)
     except OSError as error:
         if error.errno not in _NO_SYNC:
@@ -232,5 +249,7 @@ def _passing(name: str | bytes | int) -> bool:
     if isinstance(name, int):
         return False
     place, folder = Path(os.fsdecode(name)), Path(tempfile.gettempdir())
-    inside = place.relative_to(folder).parts if place.is_relative_to(folder) else ()
-    return bool(inside) and inside[0].startswith(("physim-", "pymp-"))
+    inside = place.relative_to(folder).parts if place.is_relative_to(folder) else ("",)
+    return inside[0].startswith(_PASSING) or not _scratch_folders.isdisjoint(
+        [place, *place.parents]
+    )

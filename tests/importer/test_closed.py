@@ -336,3 +336,22 @@ def test_an_edge_of_two_bodies_that_one_of_them_parts(face: int) -> None:
     refined = trimesh.remesh.subdivide(block.vertices, block.faces, face_index=[face])
     out = mended(*together(more, trimesh.Trimesh(*refined[:2], process=False)))
     assert volume(out) == pytest.approx(24 * 8 * (24 + 8), rel=1e-6)
+
+
+def test_of_wall_and_skin_the_wall_is_dropped() -> None:
+    """A tube with a cap at each end, and a pyramid inside that shares the rim of one cap."""
+    tube = box((10, 10, 30), (0, 0, 0))
+    rim = [k for k, point in enumerate(tube.vertices) if point[2] > 0]
+    around = sorted(rim, key=lambda k: float(np.arctan2(*tube.vertices[k][:2])))
+    wall = [[a, b, 8] for a, b in zip(around, around[1:] + around[:1], strict=True)]
+    vertices = np.vstack([tube.vertices, [0.0, 0.0, -10.0]])
+    out = mended(vertices, np.vstack([tube.faces, wall]))
+    assert volume(out) == pytest.approx(3_000)
+    assert "sheets" in kinds(out)
+
+
+def test_sides_that_stand_apart_are_no_body() -> None:
+    apart = BOX.vertices[BOX.faces] + BOX.face_normals[:, None]
+    out = mended(apart.reshape(-1, 3), np.arange(36).reshape(-1, 3))
+    assert out.solid is None
+    assert out.problems[-1].kind in ("hole", "holes")
