@@ -49,7 +49,7 @@ def scale_of(raw: RawMesh, longest: float, unit: str | None, length_mm: float | 
     if raw.unit:
         return Scale(UNITS_MM[raw.unit], raw.unit, f"1 unit = 1 {raw.unit}, as the file says")
     if raw.unit_remark and _likely(longest * UNITS_MM[raw.unit_remark]):
-        how = f"1 unit taken for 1 {raw.unit_remark}, as a comment says and the size allows"
+        how = f"1 unit taken for 1 {raw.unit_remark}, as its text says and the size allows"
         return Scale(UNITS_MM[raw.unit_remark], raw.unit_remark, how)
     for guess in GUESSED:
         if _likely(longest * UNITS_MM[guess]):
