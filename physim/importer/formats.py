@@ -81,8 +81,16 @@ def read(path: Path) -> RawMesh:
     said = _UNIT_SAID.search(content[:2000])
     if said and not reading.unit:
         words = shown_name(b" ".join(said[0].split()).decode())
-        reading.note("unit", f"{words}, in its text", "not taken: no standard; else give --unit")
+        reading.unit_remark = _unit_named(said[1].lower().decode())
+        action = "no standard, so taken only if it gives a likely size; else give --unit"
+        reading.note("unit", f"{words}, in its text", action)
     return reading.mesh(kind in (".glb", ".gltf"))
+
+
+def _unit_named(word: str) -> str:
+    """The key of `scale.UNITS_MM` for a word that `_UNIT_SAID` finds."""
+    starts = {"mm": "mm", "mi": "mm", "c": "cm", "i": "inch", "f": "foot", "m": "m"}
+    return next(unit for start, unit in starts.items() if word.startswith(start))
 
 
 def _text(reading: Reading, content: bytes) -> bytes:

@@ -200,7 +200,7 @@ def _statements(content: bytes) -> Iterator[tuple[int, list[bytes]]]:
 
 # --- OFF -------------------------------------------------------------------------------------
 
-_OFF = re.compile(rb"((?:ST)?C?N?)(4?n?)OFF|c?off")
+_OFF = re.compile(rb"((?:ST)?C?N?)(4?n?)OFF|[Cc]?[Oo]ff")
 
 
 def read_off(reading: Reading, content: bytes) -> None:
@@ -262,5 +262,7 @@ def tell_rest(reading: Reading, rest: list[bytes], announced: str) -> None:
     rest = [field for field in rest if field.strip(b"\0\x1a")]
     if rest and all(re.fullmatch(rb"[-+.\deE]+", field) for field in rest[:4]):
         raise reading.refused(f"{announced}, but more numbers follow")
+    if rest and re.fullmatch(rb"(?:ST)?C?N?OFF|ply", rest[0], re.I):
+        raise reading.refused("another mesh follows its end", "save each in a file of its own")
     if rest:
         reading.note("spare text", f"{len(rest)} words behind the last face", "left out")

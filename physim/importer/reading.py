@@ -35,6 +35,7 @@ class RawMesh:
         vertices: (n, 3) in the file's unit and axes.
         faces: (m, 3) vertex indices.
         unit: a key of `scale.UNITS_MM` where the file says it, else "".
+        unit_remark: the one that its text names, of a format without units; else "".
         y_up: whether the format has y upwards and z forward (glTF).
         notes: what was left out, or is odd.
     """
@@ -42,6 +43,7 @@ class RawMesh:
     vertices: FloatArray
     faces: IntArray
     unit: str
+    unit_remark: str
     y_up: bool
     notes: tuple[Problem, ...] = ()
 
@@ -56,7 +58,7 @@ class Reading:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = shown_name(path.name)
-        self.unit = ""
+        self.unit = self.unit_remark = ""
         self.notes: list[Problem] = []
         self._left_out: Counter[tuple[str, str]] = Counter()
         self._vertices: list[FloatArray] = []
@@ -210,7 +212,8 @@ class Reading:
                 f"holds coordinates beyond {MAX_COORDINATE:g}",
                 f"move the mesh to its origin and {EXPORT}",
             )
-        return RawMesh(vertices, faces, self.unit, y_up, tuple(self.notes))
+        notes = tuple(self.notes)
+        return RawMesh(vertices, faces, self.unit, self.unit_remark, y_up, notes)
 
 
 def plain_content(path: Path) -> bytes:

@@ -64,7 +64,8 @@ def repair(vertices_mm: FloatArray, faces: IntArray, largest: bool) -> Repaired:
     open_sides = winding.pair_up(faces)[2]
     if len(open_sides):
         ends, _, turned = winding.edges_of(faces)
-        filled = fill_holes(vertices, faces, ends[open_sides], turned[open_sides], size, out)
+        rims = ends[open_sides], turned[open_sides]
+        filled = fill_holes(vertices, faces, *rims, _largest_piece(vertices, faces), out)
         if filled is None:
             return out
         vertices, faces = filled
@@ -81,6 +82,17 @@ def repair(vertices_mm: FloatArray, faces: IntArray, largest: bool) -> Repaired:
             "bodies", f"{bodies.max() + 1} bodies", "join them to one in the 3D program"
         )
     return _joined(vertices, faces, bodies, size, largest, out)
+
+
+def _largest_piece(vertices: FloatArray, faces: IntArray) -> float:
+    """The longest side of the pieces' boxes; others may lie far from it."""
+    starts, ends = faces[:, :2].reshape(-1), faces[:, 1:].reshape(-1)
+    piece = winding.linked(starts, ends, len(vertices))[faces[:, 0]]
+    low = np.full((int(piece.max()) + 1, 3), np.inf)
+    high = -low
+    np.minimum.at(low, piece, vertices[faces].min(axis=1))
+    np.maximum.at(high, piece, vertices[faces].max(axis=1))
+    return float((high - low).max())
 
 
 def _welded(
@@ -116,7 +128,7 @@ def _stitched(
         thick = winding.heights(vertices, faces) > min(near, SEAM) * size
         faces, more = stitched(vertices, faces[thick], near * size)
         flat, put_in = flat + int((~thick).sum()), put_in + more
-        if not len(winding.pair_up(faces)[2]):
+        if not len(winding.odd_sides(faces)):
             break
     if flat:
         out.note("faces", f"{flat} without area", "left out")
@@ -161,7 +173,8 @@ def _joined(
     """One solid of all bodies."""
     signed = winding.volumes(vertices, faces, bodies)
     order = np.argsort(-np.abs(signed))
-    if not abs(signed[order[0]]) > _FLAT * float(np.prod(np.ptp(vertices, axis=0))):
+    first = vertices[faces[bodies == order[0]]].reshape(-1, 3)
+    if not abs(signed[order[0]]) > _FLAT * float(np.prod(np.ptp(first, axis=0))):
         return out.refuse("flat", "the whole mesh", "give it thickness: it encloses no volume")
     if signed[order[0]] < 0:
         faces, signed = faces[:, ::-1], -signed
@@ -253,7 +266,7 @@ def _one_body(
         out.note(
             "bodies", place(piece.bounds.mean(axis=0)), "a loose body was left out (--largest)"
         )
-    return _simplified(solid, size, out)
+    return _simplified(solid, float(np.ptp(solid.bounds, axis=0).max()), out)
 
 
 def _overlap(solid: Solid, size: float) -> winding.Wrong:

@@ -79,6 +79,13 @@ def is_closed(faces: IntArray) -> bool:
     return bool((np.unique(ends, axis=0, return_counts=True)[1] == 2).all())
 
 
+def odd_sides(faces: IntArray) -> IntArray:
+    """(k,) the sides whose edges an odd number of faces share, as indices into `edges_of`."""
+    ends = edges_of(faces)[0]
+    _, edge, counts = np.unique(ends, axis=0, return_inverse=True, return_counts=True)
+    return np.flatnonzero(counts[edge.reshape(-1)] % 2 == 1)
+
+
 def once(faces: IntArray) -> tuple[IntArray, int]:
     """Faces that are there several times stand there once, or not at all.
 
@@ -190,7 +197,7 @@ def parted(vertices: FloatArray, faces: IntArray) -> tuple[FloatArray, IntArray,
     same = corners[one] == corners[two]
     rows = np.concatenate([one, onward[one]])
     columns = np.concatenate([np.where(same, two, onward[two]), np.where(same, onward[two], two)])
-    label = _linked(rows, columns, 3 * m)
+    label = linked(rows, columns, 3 * m)
     first = np.unique(label, return_index=True)[1]
     odd = ends[order[starts[(counts > 2) & (counts % 2 == 1)]]]
     return vertices[corners[first]], label.reshape(3, m).T.copy(), odd
@@ -223,10 +230,11 @@ def _patches(count: int, owner: IntArray, edge: IntArray, joining: NDArray[np.bo
     """(count,) a number of the patch of each face; faces hang together by the joining sides."""
     sides = np.flatnonzero(joining)
     sides = sides[np.argsort(edge[sides], kind="stable")]
-    return _linked(owner[sides[::2]], owner[sides[1::2]], count)
+    return linked(owner[sides[::2]], owner[sides[1::2]], count)
 
 
-def _linked(rows: IntArray, columns: IntArray, count: int) -> IntArray:
+def linked(rows: IntArray, columns: IntArray, count: int) -> IntArray:
+    """(count,) a number for each thing, the same for those that pairs of them link."""
     links = coo_array((np.ones(len(rows), np.int8), (rows, columns)), (count, count))
     return np.asarray(connected_components(links, directed=False)[1], dtype=np.int64)
 

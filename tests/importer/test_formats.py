@@ -186,6 +186,45 @@ def sparse() -> bytes:
     return json.dumps(tree | {"buffers": [{"byteLength": len(buffer), "uri": uri}]}).encode()
 
 
+def numbers(kind: str, code: int, values: np.ndarray) -> tuple[dict[str, Any], bytes]:
+    """An accessor of a type and its content."""
+    return {"componentType": code, "type": kind, "count": len(values)}, values.tobytes()
+
+
+def skinned(joints: list[int], share: float = 0.5, **more: Any) -> bytes:
+    """A ten times too large and to the side, as the joints bring it back; its node is stretched.
+
+    Args:
+        joints: of each vertex, of which the first two count, with the same share.
+        share: theirs.
+        more: of the skin.
+    """
+    back = np.tile(np.eye(4, dtype="<f4"), (2, 1, 1))  # by columns
+    back[:, 3, :3] = -1.0, -2.0, -3.0
+    lists = [
+        positions((10 * A[0] + (1000, 2000, 3000), A[1])),
+        indices(A[1]),
+        numbers("VEC4", 5121, np.tile(np.array(joints, "u1"), (8, 1))),
+        numbers("VEC4", 5126, np.tile(np.array([share, share, 0, 0], "<f4"), (8, 1))),
+        numbers("MAT4", 5126, back),
+    ]
+    attributes = {"POSITION": 0, "JOINTS_0": 2, "WEIGHTS_0": 3}
+    nodes = [
+        {"mesh": 0, "skin": 0, "scale": [3, 3, 3]},
+        {"children": [2, 3], "scale": [0.2, 0.2, 0.2]},
+        {"scale": [0.5, 0.5, 0.5]},
+        {"scale": [0.5, 0.5, 0.5]},
+    ]
+    skin = {"joints": [2, 3], "inverseBindMatrices": 4} | more
+    return glb(
+        lists,
+        [{"attributes": attributes, "indices": 1}],
+        scenes=[{"nodes": [0, 1]}],
+        nodes=nodes,
+        skins=[skin],
+    )
+
+
 def strips(mode: int) -> bytes:
     """A by one primitive, B by strips or fans."""
     if mode == 6:
@@ -339,6 +378,7 @@ READ: dict[str, tuple[str, bytes, int, int]] = {
     "stl_with_zeros_behind": ("a.stl", stl(A) + bytes(9) + b"\x1a", 24_000, 40),
     "binary_stl_called_solid": ("a.stl", binary_stl(A, b"solid facet"), 24_000, 40),
     "binary_stl_called_solid_and_bytes": ("a.stl", binary_stl(A, b"solid a") + b"\0", 24_000, 40),
+    "off_capital": ("a.off", off(A).replace(b"OFF", b"Off"), 24_000, 40),
     # OBJ
     "91_negative_indices": ("a.obj", negative(), 24_500, 45),
     "98_tabs": ("a.obj", OBJ_A.replace(b" ", b"\t"), 24_000, 40),
@@ -709,6 +749,21 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
         "runs through itself",
     ),
     # OFF
+    "off_twice_in_one": ("a.off", off(A) + off(B), "another mesh follows"),
+    "ply_twice_in_one": ("a.ply", ply(A) + ply(B), "another mesh follows"),
+    "glb_twice_in_one": ("a.glb", glb(simple()) + glb(simple(B)), "another GLB follows"),
+    "glb_of_a_later_version": (
+        "a.glb",
+        glb(simple(), asset={"version": "2.1", "minVersion": "2.1"}),
+        "is glTF 2.1",
+    ),
+    "glb_rotation_that_stretches": (
+        "a.glb",
+        glb(simple(), nodes=[{"mesh": 0, "rotation": [0, 0, 1, 1]}]),
+        "rotation of node 0 has length 1.41",
+    ),
+    "glb_joint_that_is_missing": ("a.glb", skinned([0, 2, 0, 0]), "joint 2 of 2"),
+    "glb_vertices_without_joints": ("a.glb", skinned([0, 1, 0, 0], share=0.0), "no joint"),
     "off_cut_off": ("a.off", off(A)[:-9], "is cut off: "),
     "off_too_few_lines": ("a.off", off(A).replace(b"8 12", b"8 13", 1), "is cut off: "),
     "off_too_many_lines": ("a.off", off(A).replace(b"8 12", b"8 11", 1), "but more numbers follow"),
@@ -956,6 +1011,15 @@ def test_a_user_s_unit_holds_against_the_file_s(tmp_path: Path) -> None:
     assert volume(found) == pytest.approx(24_000)
 
 
+@pytest.mark.parametrize(("said", "mm"), [("# units: cm", 10.0), ("#Unit = inches", 25.4)])
+def test_a_unit_in_a_comment_is_preferred_to_a_guess(said: str, mm: float, tmp_path: Path) -> None:
+    """By its size alone the first would be taken for inches."""
+    content = said.encode() + b"\n" + obj(*moved(A, scale=1 / mm))
+    found = prepare(written(tmp_path, "a.obj", content), Options())
+    assert volume(found) == pytest.approx(24_000, rel=1e-4)
+    assert any("as its text says" in p.action for p in found.problems)
+
+
 @pytest.mark.parametrize("comment", ["# units: inch", "# File units = millimeters", "g units mm"])
 def test_a_unit_in_the_text_is_told_and_not_taken(comment: str, tmp_path: Path) -> None:
     found = prepare(written(tmp_path, "a.obj", comment.encode() + b"\n" + OBJ_A), Options())
@@ -981,6 +1045,14 @@ GLTF_TOLD: dict[str, tuple[bytes, str]] = {
         glb(simple(), [TRIANGLE_MODE | {"targets": [{"POSITION": 0}]}]),
         "morph targets (1)",
     ),
+    "morph_of_weight_0": (
+        glb(
+            simple(),
+            [TRIANGLE_MODE | {"targets": [{"POSITION": 0}]}],
+            nodes=[{"mesh": 0, "weights": [0.0]}],
+        ),
+        "morph targets (1)",
+    ),
     "skin": (glb(simple(), nodes=[{"mesh": 0, "skin": 0}]), "skins"),
     "animation": (glb(simple(), animations=[{}]), "animations"),
     "lines": (glb(simple(), [TRIANGLE_MODE, TRIANGLE_MODE | {"mode": 3}]), "points or lines (1)"),
@@ -995,6 +1067,26 @@ def test_what_is_left_out_of_a_scene_is_told(kind: str, tmp_path: Path) -> None:
     assert 1e9 * volume(found) == pytest.approx(24_000)
     (note,) = found.notes
     assert (note.kind, words in note.where) == ("left out", True)
+
+
+def test_a_skin_puts_its_mesh_where_its_joints_are(tmp_path: Path) -> None:
+    """The place of the mesh's own node is of no account then, as the standard says."""
+    found = read(written(tmp_path, "a.glb", skinned([0, 1, 0, 0])))
+    assert 1e9 * volume(found) == pytest.approx(24_000, rel=1e-5)
+    assert np.ptp(found.vertices, axis=0) == pytest.approx([0.04, 0.02, 0.03], rel=1e-5)
+    assert found.vertices.min(axis=0) == pytest.approx([0, 0, 0], abs=1e-7)
+    assert not found.notes
+
+
+@pytest.mark.parametrize("of", ["node", "mesh"])
+def test_morph_targets_count_by_their_weights(of: str, tmp_path: Path) -> None:
+    weights = {"weights": [0.5]}
+    primitive = TRIANGLE_MODE | {"targets": [{"POSITION": 0}]}
+    meshes = [{"primitives": [primitive]} | (weights if of == "mesh" else {"weights": [7.0]})]
+    nodes = [{"mesh": 0} | (weights if of == "node" else {})]
+    found = read(written(tmp_path, "a.glb", glb(simple(), meshes=meshes, nodes=nodes)))
+    assert 1e9 * volume(found) == pytest.approx(1.5**3 * 24_000)
+    assert not found.notes
 
 
 @pytest.mark.parametrize(
