@@ -6,7 +6,6 @@ A file is whole or not there, whenever the process or the machine stops.
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import os
 import secrets
@@ -25,6 +24,7 @@ UNFINISHED = ".unfinished"
 _LONGEST_NAME = 255  # bytes, of all usual file systems
 _ROOM = "free some space"
 _PROCESSES = "raise the limit of processes (`ulimit -u`), or ask for fewer workers"
+_PASSING = ("physim-", "pymp-", "listener-")  # the names of temporary files begin so
 _OPEN_FILES = "raise the limit of open files (`ulimit -n`), or ask for fewer workers"
 _REMEDIES = {
     errno.ENOSPC: _ROOM,
@@ -193,6 +193,8 @@ def locked(handle: int) -> bool:
     Raises:
         OSError: a file system without locks.
     """
+    import fcntl  # no module of Windows, where much else works
+
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -216,6 +218,18 @@ def scratch() -> Iterator[Path]:
         yield Path(name)
 
 
+def write_passing(path: Path, text: str) -> Path:
+    """Writes one of the files in such a folder.
+
+    Raises:
+        ConfigError: there is no room, or the folder is gone.
+    """
+    what = f"{path}: no temporary file can be written; TMPDIR may name another place"
+    with told(ConfigError, what):
+        path.write_text(text)
+    return path
+
+
 def _is_open(target: Path) -> bool:
     """Whether it is one of the open files of a process, as /proc names them."""
     return os.path.realpath(target.parent).startswith("/proc/")
@@ -228,7 +242,7 @@ def _take_after(path: Path, model: Path) -> None:
     """
     status = model.stat()
     for owner in ((-1, status.st_gid), (status.st_uid, -1)):
-        with suppress(PermissionError):
+        with suppress(PermissionError, AttributeError):  # Windows has none
             os.chown(path, *owner)
     with suppress(PermissionError):
         path.chmod(stat.S_IMODE(status.st_mode))
@@ -264,4 +278,4 @@ def _passing(name: str | bytes | int) -> bool:
         return False
     place, folder = Path(os.fsdecode(name)), Path(tempfile.gettempdir())
     inside = place.relative_to(folder).parts if place.is_relative_to(folder) else ()
-    return bool(inside) and inside[0].startswith(("physim-", "pymp-"))
+    return bool(inside) and inside[0].startswith(_PASSING)

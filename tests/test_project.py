@@ -17,7 +17,7 @@ from physim.extras import EXTRAS, optional
 
 ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = ROOT / "pyproject.toml"
-MAX_LINES = 300
+MAX_LINES = 450
 
 # Put together here, so that this file does not contain what it looks for.
 _HOSTS = (

@@ -200,11 +200,18 @@ def _one_body(
 ) -> Repaired:
     added = [solid for solid, cavity in shells if not cavity]
     for solid in added:
-        share, middle = winding.overlaps(*_for_samples(solid, size).mesh())
-        if share > _OVERLAP and middle is not None:
+        wrong = _overlap(solid, size)
+        if wrong.share > _OVERLAP:
+            where = f"{place(wrong.middle)}, {wrong.share:.0%} of the surface"
+            if wrong.thin:
+                return out.refuse(
+                    "too thin",
+                    where,
+                    "thinner than the samples can tell apart; give it thickness",
+                )
             return out.refuse(
                 "self-overlap",
-                f"{place(middle)}, {share:.0%} of the surface",
+                where,
                 "it runs through itself; remesh it in the 3D program (Blender: Remesh, voxel)",
             )
     # The larger ones first: a body may lie in the cavity of a larger one.
@@ -246,8 +253,15 @@ def _one_body(
     return _simplified(solid, size, out)
 
 
-def _for_samples(solid: Solid, size: float) -> Solid:
-    return solid.simplified(_COARSE * size) if solid.faces > 4000 else solid
+def _overlap(solid: Solid, size: float) -> winding.Wrong:
+    """Where it overlaps itself; sheets that few faces make cross themselves are seen in more."""
+    wrong = winding.Wrong()
+    for faces, tolerance in ((4_000, _COARSE), (50_000, _FINE)):
+        fewer = solid.simplified(tolerance * size) if solid.faces > faces else solid
+        wrong = winding.overlaps(*fewer.mesh())
+        if wrong.share <= _OVERLAP or fewer is solid:
+            break
+    return wrong
 
 
 def _simplified(solid: Solid, size: float, out: Repaired) -> Repaired:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
@@ -162,6 +164,8 @@ def parted(vertices: FloatArray, faces: IntArray) -> tuple[FloatArray, IntArray,
     """
     ends, owner, turned = edges_of(faces)
     edge, counts = np.unique(ends, axis=0, return_inverse=True, return_counts=True)[1:]
+    if counts.max() < 3:
+        return vertices, faces, np.zeros((0, 2), dtype=np.int64)
     order = np.argsort(edge.reshape(-1), kind="stable")
     starts = np.cumsum(counts) - counts
     pairs = [np.stack([order[starts[counts == 2]], order[starts[counts == 2] + 1]], axis=1)]
@@ -247,15 +251,26 @@ def winding_numbers(points: FloatArray, vertices: FloatArray, faces: IntArray) -
     return np.concatenate(found) if found else np.zeros(0)
 
 
-def overlaps(
-    vertices: FloatArray, faces: IntArray, samples: int = 600
-) -> tuple[float, FloatArray | None]:
-    """The share of a closed mesh's surface that lies inside or outside of where it should.
+@dataclass(frozen=True)
+class Wrong:
+    """Where a closed mesh does not part inside from outside.
 
-    Just below a face of a sound mesh a point is enclosed once, just above it not at all.
+    Attributes:
+        share: of the surface, 0 to 1.
+        middle: (3,) a point of it, about its middle.
+        thin: most of it is nowhere near an inside: a sheet thinner than the samples' step.
+    """
 
-    Returns:
-        The share, 0 to 1, and the (3,) middle of the faces in question.
+    share: float = 0.0
+    middle: FloatArray = field(default_factory=lambda: np.zeros(3))
+    thin: bool = False
+
+
+def overlaps(vertices: FloatArray, faces: IntArray, samples: int = 600) -> Wrong:
+    """Where a closed mesh's surface lies inside or outside of where it should.
+
+    Just below a face of a sound mesh a point is enclosed once, just above it not at all. Below a
+    sheet that is thinner than the step it is not enclosed either, as it is beyond the other side.
     """
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     normals = np.cross(b - a, c - a)
@@ -265,9 +280,13 @@ def overlaps(
     picks = np.minimum(picks, len(faces) - 1)
     middles = (a[picks] + b[picks] + c[picks]) / 3.0
     outward = normals[picks] / np.maximum(areas[picks], 1e-300)[:, None]
-    step = 1e-4 * float(np.ptp(vertices, axis=0).max())
-    numbers = winding_numbers(middles - step * outward, vertices, faces)
+    below = 1e-4 * float(np.ptp(vertices, axis=0).max()) * -outward
+    numbers = winding_numbers(middles + below, vertices, faces)
     wrong = np.abs(numbers - 1.0) > 0.5
     if not wrong.any():
-        return 0.0, None
-    return float(wrong.mean()), np.asarray(middles[wrong].mean(axis=0))
+        return Wrong()
+    above = winding_numbers((middles - below)[wrong], vertices, faces)
+    thin = (np.abs(numbers[wrong]) < 0.5) & (np.abs(above) < 0.5)
+    places = middles[wrong]
+    nearest = np.linalg.norm(places - places.mean(axis=0), axis=1).argmin()
+    return Wrong(float(wrong.mean()), places[nearest], bool(thin.mean() > 0.5))

@@ -13,7 +13,7 @@ import numpy as np
 from physim.geometry import convex_polygon, inside_margin
 from physim.pigs.polyhedron import IntArray, Polyhedron
 from physim.pigs.rolling import TIE, matrix
-from physim.values import FloatArray
+from physim.values import ExactValue, FloatArray
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -25,8 +25,8 @@ _MARGIN = 1 / 15  # a body whose foot is this near to the edge of what it touche
 _NARROW, _SHALLOW = 4.0, 0.01  # what touches so narrowly, and is left so easily, is an edge
 
 
-@dataclass(frozen=True)
-class Lying:
+@dataclass(frozen=True, eq=False)
+class Lying(ExactValue):
     """One way to lie, on one facet or on several that are nearly one.
 
     Attributes:

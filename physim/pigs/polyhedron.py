@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from physim.errors import ModelError
-from physim.values import FloatArray
+from physim.values import ExactValue, FloatArray
 
 if TYPE_CHECKING:
     from scipy.spatial import ConvexHull
@@ -18,8 +18,8 @@ IntArray = NDArray[np.int64]
 COPLANAR = 1e-12  # of the size: what rounding leaves of a plane, far less than any noise in a file
 
 
-@dataclass(frozen=True)
-class Polyhedron:
+@dataclass(frozen=True, eq=False)
+class Polyhedron(ExactValue):
     """The convex hull of points, seen from the centre of mass.
 
     Attributes:
@@ -56,7 +56,7 @@ def polyhedron(points: FloatArray, center_of_mass: FloatArray) -> Polyhedron:
     try:
         hull = ConvexHull(relative)
     except QhullError as error:
-        raise ModelError("the collision parts are flat: they enclose no volume") from error
+        raise ModelError("the collision parts are flat together: give them thickness") from error
     size = float(np.ptp(relative, axis=0).max())
     if (hull.equations[:, 3] > -1e-9 * size).any():
         raise ModelError(

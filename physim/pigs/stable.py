@@ -32,14 +32,14 @@ from physim.errors import ModelError
 from physim.pigs.lying import ON_PLANE, Lying, flat_groups, followed, lowest_passes, pairs_of
 from physim.pigs.polyhedron import polyhedron
 from physim.pigs.rolling import Rolling, ends_of, matrix
-from physim.values import FloatArray, PigModel
+from physim.values import ExactValue, FloatArray, PigModel
 
 DIRECTIONS = 40_000  # this many give probabilities to better than 0.001
 TOLERANCE = 0.003  # of the size, where no contact tolerance is given: 0.15 mm of 50 mm
 
 
-@dataclass(frozen=True)
-class StableRest:
+@dataclass(frozen=True, eq=False)
+class StableRest(ExactValue):
     """One way to lie on a table.
 
     Attributes:

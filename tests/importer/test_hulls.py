@@ -46,6 +46,26 @@ def test_a_part_that_is_too_small_leaves_the_mesh_out() -> None:
     assert bulge == pytest.approx(0.0, abs=1e-9)
 
 
+def test_a_part_that_stands_off_sideways_is_measured_to_the_nearest_edge() -> None:
+    box = trimesh.creation.box((40.0, 20.0, 10.0))
+    corner = np.array([[23.0, 14.0, 5.0]])  # 3 and 4 mm beside the edge (20, 10, z)
+    assert apart(box, np.concatenate([box.vertices, corner])) == pytest.approx((0.0, 5.0))
+
+
+def test_distances_do_not_depend_on_where_a_file_has_the_mesh_or_its_faces() -> None:
+    vertices, faces = mesh_of(low_poly_pig())
+    parts = [vertices[vertices[:, 0] < 9.0], vertices[vertices[:, 0] > 7.0]]
+    here = distances(vertices, faces, parts)
+    assert min(here) > 0.1
+    rng = np.random.default_rng(3)
+    for _ in range(3):
+        turn = trimesh.transformations.random_rotation_matrix(rng.random(3))[:3, :3]
+        shift = rng.uniform(-100.0, 100.0, 3)
+        order = rng.permutation(len(faces))
+        moved = [(v @ turn.T + shift).astype(np.float32).astype(float) for v in (vertices, *parts)]
+        assert distances(moved[0], faces[order], moved[1:]) == pytest.approx(here, abs=1e-3)
+
+
 MIRROR = np.array([1.0, -1.0, 1.0])
 
 
