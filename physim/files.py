@@ -24,7 +24,8 @@ UNFINISHED = ".unfinished"
 _LONGEST_NAME = 255  # bytes, of all usual file systems
 _ROOM = "free some space"
 _PROCESSES = "raise the limit of processes (`ulimit -u`), or ask for fewer workers"
-_PASSING = ("physim-", "pymp-", "listener-")  # the names of temporary files begin so
+_PASSING = ("pymp-", "listener-")  # temporary files of Python's for its processes begin so
+_scratch_folders: set[Path] = set()  # that this process has had
 _OPEN_FILES = "raise the limit of open files (`ulimit -n`), or ask for fewer workers"
 _REMEDIES = {
     errno.ENOSPC: _ROOM,
@@ -137,9 +138,9 @@ def replaced(path: Path, like: Path | None = None) -> Iterator[Path]:
         if model is not None:
             _take_after(unfinished, model)
         yield unfinished
-        _sync(unfinished)
+        _sync(unfinished, os.O_WRONLY)
         unfinished.replace(target)
-        _sync(target.parent)
+        _sync(target.parent, os.O_RDONLY)
     finally:
         with suppress(OSError):
             unfinished.unlink()
@@ -213,6 +214,7 @@ def scratch() -> Iterator[Path]:
     with told(ConfigError, "no folder for temporary files", remedy):
         folder = tempfile.TemporaryDirectory(prefix="physim-", ignore_cleanup_errors=True)
     with folder as name:
+        _scratch_folders.add(Path(name))
         if name.encode(errors="replace").decode() != name:  # the engine could not open its files
             raise ConfigError(f"{Path(name).parent}: cannot be used; {remedy}")
         yield Path(name)
@@ -258,11 +260,11 @@ def _pour(source: Path, target: Path) -> None:
         sink.write(source.read_bytes())
 
 
-def _sync(path: Path) -> None:
+def _sync(path: Path, access: int) -> None:
     """Asks for the disk; file systems without a `fsync` for this are passed over."""
     handle = None
     try:
-        handle = os.open(path, os.O_RDONLY)
+        handle = os.open(path, access)
         os.fsync(handle)
     except OSError as error:
         if error.errno not in _NO_SYNC:
@@ -277,5 +279,7 @@ def _passing(name: str | bytes | int) -> bool:
     if isinstance(name, int):
         return False
     place, folder = Path(os.fsdecode(name)), Path(tempfile.gettempdir())
-    inside = place.relative_to(folder).parts if place.is_relative_to(folder) else ()
-    return bool(inside) and inside[0].startswith(_PASSING)
+    inside = place.relative_to(folder).parts if place.is_relative_to(folder) else ("",)
+    return inside[0].startswith(_PASSING) or not _scratch_folders.isdisjoint(
+        [place, *place.parents]
+    )

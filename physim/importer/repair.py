@@ -124,6 +124,9 @@ def _stitched(
         out.note("edges", f"{put_in} vertices that lie on an edge", "put into it")
     faces, doubled = winding.once(faces)
     faces, flaps = winding.without_sheets(vertices, faces, SEAM * size)
+    if not len(faces):
+        out.refuse("sheets", "the whole mesh", "its faces are not joined: join them to a solid")
+        return None
     if doubled + flaps:
         out.note("sheets", f"{doubled + flaps} faces that enclose nothing", "left out")
     vertices, faces, odd = winding.parted(vertices, faces)

@@ -13,6 +13,7 @@ from physim.importer.solids import IntArray
 from physim.values import FloatArray
 
 _UPON = 1e-4  # rad between two faces that lie upon each other
+_MOST_SHEETS = 20  # that are looked at, the smallest first
 _AT_ONCE = 2_000_000  # pairs of a point and a face, to bound the memory
 
 
@@ -114,11 +115,10 @@ def heights(vertices: FloatArray, faces: IntArray) -> FloatArray:
 
 
 def without_sheets(vertices: FloatArray, faces: IntArray, thin: float) -> tuple[IntArray, int]:
-    """Without sheets of one layer that stand off a surface, part a body's inside, or hang loose.
+    """Without sheets of one layer that stand off a body, part its inside, or hang loose and plane.
 
-    At their edges an odd number of faces meet. The smallest sheet whose edges are all open or
-    such ones goes first; without it, the others may be closed. Loose ones go if they are plane:
-    others may be a body with a hole.
+    A sheet goes if closed bodies are left without it. Of several, that one goes first without
+    which the bodies enclose most: a wall, not the skin.
 
     Args:
         vertices: (n, 3).
@@ -129,27 +129,35 @@ def without_sheets(vertices: FloatArray, faces: IntArray, thin: float) -> tuple[
         (k, 3) the faces, in their order; how many went.
     """
     before = len(faces)
-    while len(faces):
+    while True:
         ends, owner, _ = edges_of(faces)
         edge, counts = np.unique(ends, axis=0, return_inverse=True, return_counts=True)[1:]
-        edge = edge.reshape(-1)
-        meeting = counts[edge]
-        patch = _patches(len(faces), owner, edge, meeting == 2)
-        loose = np.zeros(len(faces), dtype=bool)
-        loose[patch[owner[(meeting > 2) & (meeting % 2 == 1)]]] = True
-        loose[patch[owner[(meeting > 2) & (meeting % 2 == 0)]]] = False
-        hanging = np.zeros(len(faces), dtype=bool)
-        hanging[patch[owner[meeting == 1]]] = True
-        hanging[patch[owner[meeting > 2]]] = False
-        for sheet in np.flatnonzero(hanging):
+        meeting = counts[edge.reshape(-1)]
+        patch = _patches(len(faces), owner, edge.reshape(-1), meeting == 2)
+        loose = set(patch[owner[meeting % 2 == 1]].tolist())
+        loose -= set(patch[owner[(meeting > 2) & (meeting % 2 == 0)]].tolist())
+        joined = set(patch[owner[meeting > 2]].tolist())
+        sizes = np.bincount(patch)
+        found = []
+        for sheet in sorted(loose, key=lambda one: int(sizes[one]))[:_MOST_SHEETS]:
             points = vertices[np.unique(faces[patch == sheet])]
-            loose[sheet] = np.linalg.svd(points - points.mean(axis=0))[1][-1] < thin
-        if not loose.any():
-            break
-        a, b, c = (vertices[faces[:, k]] for k in range(3))
-        areas = np.bincount(patch, np.linalg.norm(np.cross(b - a, c - a), axis=1), len(faces))
-        faces = faces[patch != np.argmin(np.where(loose, areas, np.inf))]
-    return faces, before - len(faces)
+            if sheet in joined or np.linalg.svd(points - points.mean(axis=0))[1][-1] < thin:
+                left = faces[patch != sheet]
+                found.append((_enclosed(vertices, left), -int(sizes[sheet]), left))
+        if not found or max(found, key=lambda one: one[:2])[0] <= 0.0:
+            return faces, before - len(faces)
+        faces = max(found, key=lambda one: one[:2])[2]
+
+
+def _enclosed(vertices: FloatArray, faces: IntArray) -> float:
+    """The volume of the bodies that are closed."""
+    wound = consistent(faces) if len(faces) else None
+    if wound is None:
+        return 0.0
+    turned, bodies, _ = wound
+    volume = np.abs(volumes(vertices, turned, bodies))
+    volume[bodies[edges_of(faces)[1][pair_up(faces)[2]]]] = 0.0
+    return float(volume.sum())
 
 
 def parted(vertices: FloatArray, faces: IntArray) -> tuple[FloatArray, IntArray, IntArray]:

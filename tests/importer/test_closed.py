@@ -284,3 +284,22 @@ def test_files_with_parted_edges_and_blocks_side_by_side(tmp_path: Path) -> None
     path.write_text(f"{BOX.export(file_type='stl_ascii')}\n{other.export(file_type='stl_ascii')}")
     report = import_mesh(path, Options()).mesh
     assert volume_of(report.vertices_mm, report.faces) == pytest.approx(27_000)
+
+
+def test_of_wall_and_skin_the_wall_is_dropped() -> None:
+    """A tube with a cap at each end, and a pyramid inside that shares the rim of one cap."""
+    tube = box((10, 10, 30), (0, 0, 0))
+    rim = [k for k, point in enumerate(tube.vertices) if point[2] > 0]
+    around = sorted(rim, key=lambda k: float(np.arctan2(*tube.vertices[k][:2])))
+    wall = [[a, b, 8] for a, b in zip(around, around[1:] + around[:1], strict=True)]
+    vertices = np.vstack([tube.vertices, [0.0, 0.0, -10.0]])
+    out = mended(vertices, np.vstack([tube.faces, wall]))
+    assert volume(out) == pytest.approx(3_000)
+    assert "sheets" in kinds(out)
+
+
+def test_sides_that_stand_apart_are_no_body() -> None:
+    apart = BOX.vertices[BOX.faces] + BOX.face_normals[:, None]
+    out = mended(apart.reshape(-1, 3), np.arange(36).reshape(-1, 3))
+    assert out.solid is None
+    assert out.problems[-1].kind in ("hole", "holes")
