@@ -23,7 +23,7 @@ MAX_FACES = 1_000_000
 MAX_COORDINATE = 1e9  # of any unit
 EXPORT = "export it again from the 3D program"
 _NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?(nan|inf(inity)?)", re.I)
-_WHOLE = re.compile(rb"[-+]?\d+")
+WHOLE = re.compile(rb"[-+]?\d+")
 _FLAT = 1e-9  # of a polygon's area: a triangle that is less negative is a straight line
 
 
@@ -174,13 +174,15 @@ class Reading:
         if len(taken) < count:
             raise self.cut_off(f"its last {what} are missing")
         try:
+            if b"_" in b"".join(taken):  # which `float` reads over
+                raise ValueError
             return np.array([float(text) for text in taken])
         except ValueError:
             raise self.no_number(taken, what) from None
 
     def no_number(self, fields: Iterable[bytes], what: str, whole: bool = False) -> ModelError:
         """The error of fields of which one is no number, or no whole one."""
-        pattern = _WHOLE if whole else _NUMBER
+        pattern = WHOLE if whole else _NUMBER
         text = next((field for field in fields if not pattern.fullmatch(field)), b"")
         shown = shown_name(text.decode("utf-8", errors="replace")[:30]) or "an empty field"
         decimal = re.fullmatch(rb"[-+]?\d*,\d+(e[-+]?\d+)?", text, re.I)

@@ -149,7 +149,7 @@ def play_block(tournament: Tournament, table: int, block: int) -> Tally:
         throws += state.throws
         if state.winner is None:
             unfinished += 1
-            if unfinished == MOST_GIVEN_UP > sum(wins) == 0:
+            if unfinished == MOST_GIVEN_UP and not any(wins):
                 raise ConfigError(
                     f"{' against '.join(player.spec for player in players)}: {MOST_GIVEN_UP} games "
                     f"of {MOST_THROWS:,} throws came to no end; take other players, a lower target "

@@ -100,11 +100,19 @@ def test_at_least_a_solid_is_left_of_each_hull() -> None:
     assert np.isfinite(tolerance)
 
 
-def test_corners_leave_out_no_more_than_they_say() -> None:
-    points = half_and_mirrored(3)
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_corners_leave_out_what_they_say_and_the_next_lies_there(seed: int) -> None:
+    """Corners that come together are equally far, but for the rounding of a file."""
+    points = half_and_mirrored(seed)
+    equal = 1e-5 * np.ptp(points, axis=0).max()
     chosen = ordered_corners(points, 60, 0.01)
-    for count in (20, 40, len(chosen.points)):
+    reaches, first, times = np.unique(chosen.reach, return_index=True, return_counts=True)
+    assert len(reaches) > 15 and reaches[-1] == np.inf
+    for reach, at, many in zip(reaches[:-1], first, times, strict=False):
+        count = int(at) + 1
         planes = ConvexHull(chosen.points[:count]).equations
-        left_out = (points @ planes[:, :3].T + planes[:, 3]).max()
-        assert left_out <= chosen.reach[count - 1] + 1e-9
-    assert (np.diff(chosen.reach[np.isfinite(chosen.reach)]) <= 1e-9).mean() > 0.8
+        beyond = points @ planes[:, :3].T + planes[:, 3]
+        assert beyond.max() == pytest.approx(reach, abs=1e-9)
+        assert chosen.within(reach) <= count
+        coming = chosen.points[count : count + many] @ planes[:, :3].T + planes[:, 3]
+        assert (coming.max(axis=1) >= reach - equal - 1e-9).all()
