@@ -8,9 +8,10 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import secrets
+import shutil
 import stat
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -38,8 +39,11 @@ _REMEDIES = {
     errno.ELOOP: "its links lead round in a circle: remove them",
     errno.ENOLCK: "choose a folder on a file system that can lock files",
 }
-_OPEN = (("dev", "stdout"), ("dev", "stderr"), ("dev", "fd"))  # perhaps a file of a shell's
-_NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EACCES, errno.EPERM, errno.EBADF}
+_MOST_LINKS = 40  # one after the other, as in Linux
+_NO_SYNC = {
+    *(errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS),
+    *(errno.EACCES, errno.EPERM, errno.EBADF),
+}
 
 
 def refusal(error: OSError, what: str, remedy: str = "") -> str:
@@ -104,36 +108,35 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 @contextmanager
-def replaced(path: Path) -> Iterator[Path]:
+def replaced(path: Path, like: Path | None = None) -> Iterator[Path]:
     """An empty file beside the one to be, which takes its place in the end.
 
-    What a link leads to is replaced, not the link. The new file has the mode of the old one, and
-    its owner where that is allowed. Devices and pipes are written to and stay.
+    What a link leads to is replaced, not the link; another name of the same file (a hard link)
+    keeps the old content. The new file has the mode and attributes of the old one, and its owner
+    where that is allowed. Devices, pipes and what a shell has open are written to and stay.
+
+    Args:
+        path: of the file; it need not be there.
+        like: the file whose mode, attributes and owner the new one has, if not the old one.
 
     Raises:
         OSError: a file that is read-only, or a folder that cannot be written to.
     """
-    place = path.absolute().parts[1:3]
-    opened = place in _OPEN or place[:1] == ("proc",)
-    target = path if opened else real_path(path)
-    old = _writable(target)
-    if opened or (old is not None and not stat.S_ISREG(old.st_mode)):
+    target = real_path(path)
+    old = writable(target)
+    if _is_open(target) or (old is not None and not stat.S_ISREG(old.st_mode)):
         with scratch() as folder:
             yield folder / "content"
             _pour(folder / "content", target)
         return
-    # Two that write the same file at once have one each; the later one stays.
-    unfinished = beside(target, f".{os.getpid()}-{threading.get_ident()}{UNFINISHED}")
+    model = like or (None if old is None else target)
+    # Each writer has its own: two at once would mix theirs.
+    unfinished = beside(target, f".{secrets.token_hex(4)}{UNFINISHED}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    os.close(os.open(unfinished, flags, 0o666 if model is None else 0o600))
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        handle = os.open(unfinished, flags, 0o666 if old is None else 0o600)
-        try:
-            if old is not None:
-                with suppress(PermissionError):
-                    os.fchown(handle, old.st_uid, old.st_gid)
-                os.fchmod(handle, stat.S_IMODE(old.st_mode))
-        finally:
-            os.close(handle)
+        if model is not None:
+            _take_after(unfinished, model)
         yield unfinished
         _sync(unfinished, os.O_WRONLY)
         unfinished.replace(target)
@@ -146,13 +149,35 @@ def replaced(path: Path) -> Iterator[Path]:
 def real_path(path: Path) -> Path:
     """Where a path leads, its links followed; the file need not be there.
 
+    A link of the system to what a process has open, such as /dev/stdout, is not followed: its
+    text may name no file.
+
     Raises:
         OSError: links that lead round in a circle.
     """
+    target = path
+    for _ in range(_MOST_LINKS):
+        if _is_open(target) or not target.is_symlink():
+            return target
+        target = target.parent / target.readlink()
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+
+
+def writable(target: Path) -> os.stat_result | None:
+    """The status of a file that may be replaced; None where there is none.
+
+    Raises:
+        OSError: a folder, or a file that is read-only, as for its owner and for root too.
+    """
     try:
-        return path.resolve() if path.is_symlink() else path
-    except RuntimeError:  # Python before 3.13
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from None
+        status = target.stat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+    if not status.st_mode & 0o222 or not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "it is read-only", str(target))
+    return status
 
 
 def beside(path: Path, ending: str) -> Path:
@@ -185,11 +210,13 @@ def scratch() -> Iterator[Path]:
     Raises:
         ConfigError: there is no place for one.
     """
-    remedy = "set TMPDIR to a folder that can be written to"
+    remedy = "set TMPDIR to a folder that can be written to and whose name is UTF-8"
     with told(ConfigError, "no folder for temporary files", remedy):
         folder = tempfile.TemporaryDirectory(prefix="physim-", ignore_cleanup_errors=True)
     with folder as name:
         _scratch_folders.add(Path(name))
+        if name.encode(errors="replace").decode() != name:  # the engine could not open its files
+            raise ConfigError(f"{Path(name).parent}: cannot be used; {remedy}")
         yield Path(name)
 
 
@@ -205,21 +232,24 @@ def write_passing(path: Path, text: str) -> Path:
     return path
 
 
-def _writable(target: Path) -> os.stat_result | None:
-    """The status of a file that may be replaced; None where there is none.
+def _is_open(target: Path) -> bool:
+    """Whether it is one of the open files of a process, as /proc names them."""
+    return os.path.realpath(target.parent).startswith("/proc/")
 
-    Raises:
-        OSError: a folder, or a file that is read-only, as for its owner and for root too.
+
+def _take_after(path: Path, model: Path) -> None:
+    """Gives a file the owner, the group, the mode and the attributes (access lists) of another.
+
+    What the system does not allow is left: until then nobody else may read it.
     """
-    try:
-        status = target.stat()
-    except FileNotFoundError:
-        return None
-    if stat.S_ISDIR(status.st_mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
-    if not status.st_mode & 0o222 or not os.access(target, os.W_OK):
-        raise PermissionError(errno.EACCES, "it is read-only", str(target))
-    return status
+    status = model.stat()
+    for owner in ((-1, status.st_gid), (status.st_uid, -1)):
+        with suppress(PermissionError, AttributeError):  # Windows has none
+            os.chown(path, *owner)
+    with suppress(PermissionError):
+        path.chmod(stat.S_IMODE(status.st_mode))
+    with suppress(OSError):
+        shutil.copystat(model, path)
 
 
 def _pour(source: Path, target: Path) -> None:

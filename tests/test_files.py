@@ -253,3 +253,59 @@ def test_only_plain_files_of_some_size_are_read(tmp_path: Path, kind: str) -> No
     )(path)
     with pytest.raises(ConfigError, match=f"{path}: .*; do so"):
         files.read_plain(path, ConfigError, "do so", 4)
+
+
+def test_two_writers_at_once_do_not_mix_theirs(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    with files.replaced(path) as one:
+        one.write_bytes(b"1" * 100)
+        files.write_whole(path, b"2")
+        assert path.read_bytes() == b"2"
+    assert (path.read_bytes(), names(tmp_path)) == (b"1" * 100, ["a"])
+
+
+def test_a_link_to_what_a_shell_has_open_is_written_to(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a").symlink_to("/dev/fd/1")
+    files.write_whole(tmp_path / "a", b"printed\n")
+    assert capfd.readouterr().out == "printed\n"
+    assert names(tmp_path) == ["a"]
+
+
+def test_a_file_keeps_its_attributes(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    try:
+        os.setxattr(path, "user.origin", b"mine")
+    except (OSError, AttributeError):
+        pytest.skip("a file system without attributes")
+    files.write_whole(path, b"new")
+    assert (os.getxattr(path, "user.origin"), path.read_bytes()) == (b"mine", b"new")
+
+
+@pytest.mark.parametrize("refused", ["chown", "chmod", "setxattr"])
+def test_what_cannot_be_kept_is_no_failure_and_opens_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: str
+) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+
+    def refuse(*given: object, **more: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, refused, refuse, raising=False)
+    files.write_whole(path, b"new")
+    assert (mode(path), path.read_bytes()) == (0o600, b"new")
+
+
+def test_a_folder_whose_name_is_no_utf8_holds_no_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "t\udcff"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    with pytest.raises(ConfigError, match=r"t\udcff: .*set TMPDIR.*UTF-8"), files.scratch():
+        pass
+    assert names(folder) == []

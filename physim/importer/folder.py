@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from physim.errors import ConfigError, ModelError, PhysimError
-from physim.files import told
+from physim.files import real_path, told
 from physim.importer.build import Imported
 from physim.importer.child import ChildError
 from physim.importer.parts import Parts, convex_parts
@@ -37,13 +37,21 @@ def write_folder(imported: Imported, folder: Path, name: str) -> None:
     """
     refuse_taken(folder)
     with told(ModelError, f"{folder}: cannot be written", "choose another --out"):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = Path(tempfile.mkdtemp(prefix=".physim-model-", dir=folder.parent))
+        folder = real_path(folder)
+        there = folder.is_dir()  # empty; it stays, with its mode and whoever works in it
+        if not there:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+        place = folder if there else folder.parent
+        unfinished = Path(tempfile.mkdtemp(prefix=".physim-model-", dir=place))
         try:
             _write(imported, unfinished, name)
             keep(unfinished)
-            unfinished.chmod(0o777 & ~_umask())
-            unfinished.replace(folder)
+            if there:  # without its YAML it is no model yet
+                for path in sorted(unfinished.iterdir(), key=lambda path: path.name == FILE_NAME):
+                    path.replace(folder / path.name)
+            else:
+                unfinished.chmod(0o777 & ~_umask())
+                unfinished.replace(folder)
         except PhysimError as error:
             said = str(error).replace(str(unfinished), str(folder))
             raise ModelError(f"{imported.path}: no model can be made of it: {said}") from error

@@ -173,12 +173,12 @@ class Window:
             (target_m * UNITS_PER_M).tolist(),
             physicsClientId=self._id,
         )
-        self._camera = None
         azimuth, rise = math.radians(azimuth_deg), math.radians(up_deg)
         flat = np.array([math.cos(azimuth), math.sin(azimuth), 0.0])
         out = math.cos(rise) * flat + np.array([0.0, 0.0, math.sin(rise)])
         up = np.cross(out, [-math.sin(azimuth), math.cos(azimuth), 0.0])
         self._aimed = (*self._size, -out, up, distance_m * UNITS_PER_M, target_m * UNITS_PER_M)
+        self._camera = self._aimed  # the window itself tells it only after the next frame
 
     def write(self, name: str, text: str, across: float, down: float, color: Color) -> None:
         """A line of text at a place of the picture, in place of the one with this name before.

@@ -45,7 +45,7 @@ def refused(
         (BrokenPipeError(errno.EPIPE, "Broken pipe"), "what the command needs (Broken pipe)"),
         (OSError("AF_UNIX path too long"), "what the command needs (AF_UNIX path too long)"),
         (
-            FileNotFoundError(2, "No such file", tempfile.gettempdir() + "/physim-1/gone"),
+            FileNotFoundError(2, "No such file", tempfile.gettempdir() + "/pymp-1/gone"),
             "set TMPDIR to",
         ),
     ],

@@ -134,6 +134,8 @@ def test_keys_do_what_they_say_and_the_window_ends_cleanly(
     display: Display, start: Callable[..., subprocess.Popen[str]]
 ) -> None:
     process = start()
+    # The sign in the middle that says that it is at work; PyBullet's own first picture has none.
+    wait_for(lambda: 100 < ink_in(display.picture()[200:280, 150:]) < 2_000, process)
     wait_for(lambda: pigs_in(display.picture()) > 40, process)
     before = table_in(display.picture())
     display.press("u")  # laminate to wood
