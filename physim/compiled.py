@@ -36,12 +36,15 @@ FunctionCache: Any = object
 if os.environ.get("PHYSIM_COMPILED", "1") != "0":
     with contextlib.suppress(ImportError):
         import numba
-        from numba.core.caching import FunctionCache
-        from numba.core.serialize import dumps
 
         llvmlite = import_module("llvmlite")
         njit = numba.njit
+        # Private names of Numba: without either of them nothing is kept, so the one that is used to
+        # tell comes last.
+        from numba.core.serialize import dumps  # noqa: I001
+        from numba.core.caching import FunctionCache
 
+_UNKNOWN = (AttributeError, TypeError)  # of a Numba whose cache is made otherwise
 COMPILED = njit is not None
 """Whether the innermost loops are compiled."""
 
@@ -55,7 +58,8 @@ def compiled(function: Function) -> Function:
     if njit is None:
         return function
     dispatcher = njit(function)
-    with contextlib.suppress(RuntimeError, OSError):  # no folder for the cache, or no sources
+    # No folder for the cache, no sources, or another Numba than the ones known.
+    with contextlib.suppress(RuntimeError, OSError, *_UNKNOWN):
         dispatcher._cache = _Cache(function)
     return cast(Function, dispatcher)
 
@@ -63,17 +67,26 @@ def compiled(function: Function) -> Function:
 class _Cache(FunctionCache):  # type: ignore[misc]
     """Numba's cache of one function, in a file of ours."""
 
+    _cache_file: Any
+
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
+        del self._cache_file  # Numba's; where it has another name, ours would not be asked
         name = f"{function.__module__}.{function.__qualname__}.{sys.implementation.cache_tag}.nbi"
         self._cache_file = _File(
             Path(self.cache_path) / name, _made_from(Path(function.__code__.co_filename).parent)
         )
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def load_overload(self, *what: Any) -> Any:
+        """The compiled code that was kept, or None."""
+        with contextlib.suppress(*_UNKNOWN):
+            return super().load_overload(*what)
+        return None
+
+    def save_overload(self, *what: Any) -> None:
         """Keeps compiled code where that is possible."""
-        with contextlib.suppress(OSError):
-            super().save_overload(sig, data)
+        with contextlib.suppress(OSError, *_UNKNOWN):
+            super().save_overload(*what)
 
 
 class _File:

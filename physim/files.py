@@ -6,9 +6,10 @@ A file is whole or not there, whenever the process or the machine stops.
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import os
+import secrets
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -23,6 +24,8 @@ UNFINISHED = ".unfinished"
 _LONGEST_NAME = 255  # bytes, of all usual file systems
 _ROOM = "free some space"
 _PROCESSES = "raise the limit of processes (`ulimit -u`), or ask for fewer workers"
+_PASSING = ("pymp-", "listener-")  # temporary files of Python's for its processes begin so
+_scratch_folders: set[Path] = set()  # that this process has had
 _OPEN_FILES = "raise the limit of open files (`ulimit -n`), or ask for fewer workers"
 _REMEDIES = {
     errno.ENOSPC: _ROOM,
@@ -36,8 +39,11 @@ _REMEDIES = {
     errno.ELOOP: "its links lead round in a circle: remove them",
     errno.ENOLCK: "choose a folder on a file system that can lock files",
 }
-_DEVICES = (("dev",), ("proc",))  # /dev/stdout may lead to a file that a shell has open
-_NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EACCES, errno.EPERM, errno.EBADF}
+_MOST_LINKS = 40  # one after the other, as in Linux
+_NO_SYNC = {
+    *(errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS),
+    *(errno.EACCES, errno.EPERM, errno.EBADF),
+}
 
 
 def refusal(error: OSError, what: str, remedy: str = "") -> str:
@@ -102,40 +108,39 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 @contextmanager
-def replaced(path: Path) -> Iterator[Path]:
+def replaced(path: Path, like: Path | None = None) -> Iterator[Path]:
     """An empty file beside the one to be, which takes its place in the end.
 
-    What a link leads to is replaced, not the link. The new file has the mode of the old one, and
-    its owner where that is allowed. Devices and pipes are written to and stay.
+    What a link leads to is replaced, not the link; another name of the same file (a hard link)
+    keeps the old content. The new file has the mode and attributes of the old one, and its owner
+    where that is allowed. Devices, pipes and what a shell has open are written to and stay.
+
+    Args:
+        path: of the file; it need not be there.
+        like: the file whose mode, attributes and owner the new one has, if not the old one.
 
     Raises:
         OSError: a file that is read-only, or a folder that cannot be written to.
     """
-    device = path.absolute().parts[1:2] in _DEVICES
-    target = path if device else real_path(path)
-    old = _writable(target)
-    if device or (old is not None and not stat.S_ISREG(old.st_mode)):
+    target = real_path(path)
+    old = writable(target)
+    if _is_open(target) or (old is not None and not stat.S_ISREG(old.st_mode)):
         with scratch() as folder:
             yield folder / "content"
             _pour(folder / "content", target)
         return
-    unfinished = beside(target, UNFINISHED)
-    with suppress(FileNotFoundError):
-        unfinished.unlink()
+    model = like or (None if old is None else target)
+    # Each writer has its own: two at once would mix theirs.
+    unfinished = beside(target, f".{secrets.token_hex(4)}{UNFINISHED}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    os.close(os.open(unfinished, flags, 0o666 if model is None else 0o600))
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        handle = os.open(unfinished, flags, 0o666 if old is None else 0o600)
-        try:
-            if old is not None:
-                with suppress(PermissionError):
-                    os.fchown(handle, old.st_uid, old.st_gid)
-                os.fchmod(handle, stat.S_IMODE(old.st_mode))
-        finally:
-            os.close(handle)
+        if model is not None:
+            _take_after(unfinished, model)
         yield unfinished
-        _sync(unfinished)
+        _sync(unfinished, os.O_WRONLY)
         unfinished.replace(target)
-        _sync(target.parent)
+        _sync(target.parent, os.O_RDONLY)
     finally:
         with suppress(OSError):
             unfinished.unlink()
@@ -144,51 +149,21 @@ def replaced(path: Path) -> Iterator[Path]:
 def real_path(path: Path) -> Path:
     """Where a path leads, its links followed; the file need not be there.
 
+    A link of the system to what a process has open, such as /dev/stdout, is not followed: its
+    text may name no file.
+
     Raises:
         OSError: links that lead round in a circle.
     """
-    try:
-        return path.resolve() if path.is_symlink() else path
-    except RuntimeError:  # Python before 3.13
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from None
+    target = path
+    for _ in range(_MOST_LINKS):
+        if _is_open(target) or not target.is_symlink():
+            return target
+        target = target.parent / target.readlink()
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
 
 
-def beside(path: Path, ending: str) -> Path:
-    """A hidden file beside another one, named after it as far as names may be long."""
-    name = f".{path.name}{ending}"
-    if len(os.fsencode(name)) > _LONGEST_NAME:
-        name = f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:32]}{ending}"
-    return path.with_name(name)
-
-
-def locked(handle: int) -> bool:
-    """Locks an open file for this process alone; False where another one has it.
-
-    Raises:
-        OSError: a file system without locks.
-    """
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-@contextmanager
-def scratch() -> Iterator[Path]:
-    """A folder for passing files, which goes in the end.
-
-    Raises:
-        ConfigError: there is no place for one.
-    """
-    remedy = "set TMPDIR to a folder that can be written to"
-    with told(ConfigError, "no folder for temporary files", remedy):
-        folder = tempfile.TemporaryDirectory(prefix="physim-", ignore_cleanup_errors=True)
-    with folder as name:
-        yield Path(name)
-
-
-def _writable(target: Path) -> os.stat_result | None:
+def writable(target: Path) -> os.stat_result | None:
     """The status of a file that may be replaced; None where there is none.
 
     Raises:
@@ -205,6 +180,78 @@ def _writable(target: Path) -> os.stat_result | None:
     return status
 
 
+def beside(path: Path, ending: str) -> Path:
+    """A hidden file beside another one, named after it as far as names may be long."""
+    name = f".{path.name}{ending}"
+    if len(os.fsencode(name)) > _LONGEST_NAME:
+        name = f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:32]}{ending}"
+    return path.with_name(name)
+
+
+def locked(handle: int) -> bool:
+    """Locks an open file for this process alone; False where another one has it.
+
+    Raises:
+        OSError: a file system without locks.
+    """
+    import fcntl  # no module of Windows, where much else works
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder for passing files, which goes in the end.
+
+    Raises:
+        ConfigError: there is no place for one.
+    """
+    remedy = "set TMPDIR to a folder that can be written to and whose name is UTF-8"
+    with told(ConfigError, "no folder for temporary files", remedy):
+        folder = tempfile.TemporaryDirectory(prefix="physim-", ignore_cleanup_errors=True)
+    with folder as name:
+        _scratch_folders.add(Path(name))
+        if name.encode(errors="replace").decode() != name:  # the engine could not open its files
+            raise ConfigError(f"{Path(name).parent}: cannot be used; {remedy}")
+        yield Path(name)
+
+
+def write_passing(path: Path, text: str) -> Path:
+    """Writes one of the files in such a folder.
+
+    Raises:
+        ConfigError: there is no room, or the folder is gone.
+    """
+    what = f"{path}: no temporary file can be written; TMPDIR may name another place"
+    with told(ConfigError, what):
+        path.write_text(text)
+    return path
+
+
+def _is_open(target: Path) -> bool:
+    """Whether it is one of the open files of a process, as /proc names them."""
+    return os.path.realpath(target.parent).startswith("/proc/")
+
+
+def _take_after(path: Path, model: Path) -> None:
+    """Gives a file the owner, the group, the mode and the attributes (access lists) of another.
+
+    What the system does not allow is left: until then nobody else may read it.
+    """
+    status = model.stat()
+    for owner in ((-1, status.st_gid), (status.st_uid, -1)):
+        with suppress(PermissionError, AttributeError):  # Windows has none
+            os.chown(path, *owner)
+    with suppress(PermissionError):
+        path.chmod(stat.S_IMODE(status.st_mode))
+    with suppress(OSError):
+        shutil.copystat(model, path)
+
+
 def _pour(source: Path, target: Path) -> None:
     """Writes a file into a device or a pipe; a pipe that nobody reads is refused."""
     handle = os.open(target, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK)
@@ -213,11 +260,11 @@ def _pour(source: Path, target: Path) -> None:
         sink.write(source.read_bytes())
 
 
-def _sync(path: Path) -> None:
+def _sync(path: Path, access: int) -> None:
     """Asks for the disk; file systems without a `fsync` for this are passed over."""
     handle = None
     try:
-        handle = os.open(path, os.O_RDONLY)
+        handle = os.open(path, access)
         os.fsync(handle)
     except OSError as error:
         if error.errno not in _NO_SYNC:
@@ -232,5 +279,7 @@ def _passing(name: str | bytes | int) -> bool:
     if isinstance(name, int):
         return False
     place, folder = Path(os.fsdecode(name)), Path(tempfile.gettempdir())
-    inside = place.relative_to(folder).parts if place.is_relative_to(folder) else ()
-    return bool(inside) and inside[0].startswith(("physim-", "pymp-"))
+    inside = place.relative_to(folder).parts if place.is_relative_to(folder) else ("",)
+    return inside[0].startswith(_PASSING) or not _scratch_folders.isdisjoint(
+        [place, *place.parents]
+    )

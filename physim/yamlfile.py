@@ -37,9 +37,10 @@ _NUMBERS = {
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses a key written twice, of which YAML would keep the last, and aliases.
+    """Refuses a key written twice, of which YAML would keep the last, aliases and tags.
 
-    A few lines of aliases of aliases can stand for thousands of millions of values.
+    A few lines of aliases of aliases can stand for thousands of millions of values, and a tag
+    (`!!bool yes`) makes of a text what it is not.
     """
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
@@ -47,6 +48,11 @@ class _Loader(yaml.SafeLoader):
             mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
             raise yaml.composer.ComposerError(
                 None, None, "an alias (*) is not taken; write the value out", mark
+            )
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        if getattr(event, "tag", None) is not None:
+            raise yaml.composer.ComposerError(
+                None, None, "a tag (!) is not taken; write the value alone", event.start_mark
             )
         return super().compose_node(parent, index)
 
@@ -61,14 +67,13 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
     def decimal(self, node: yaml.ScalarNode) -> int | float:
-        """A number of either kind, also one that is tagged as such."""
-        kind = node.tag.removeprefix(_TAG)
+        """A number of either kind."""
         text = str(self.construct_scalar(node))
-        if not re.fullmatch(_NUMBERS[kind][0], text):
-            raise yaml.constructor.ConstructorError(
-                None, None, f"`{shown_name(text)}` is no decimal number", node.start_mark
-            )
-        return int(text) if kind == "int" else float(re.sub(r"\.(?=[in])", "", text.lower()))
+        return (
+            int(text)
+            if node.tag == f"{_TAG}int"
+            else float(re.sub(r"\.(?=[in])", "", text.lower()))
+        )
 
 
 class _Dumper(yaml.SafeDumper):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 import errno
-import importlib
+import importlib.util
 import os
-import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -92,36 +91,48 @@ def test_compiled_code_is_kept(load: Callable[[], Any], tmp_path: Path) -> None:
     assert len(files(tmp_path)) == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "old", "new", "value"),
-    [
-        ("constants.py", "2.0", "5.0", 16.0),
-        ("inner.py", "number\n", "number + 4.0\n", 11.0),
-        ("kernel.py", "1.0", "0.5", 6.5),
-    ],
-)
-def test_compiled_code_follows_every_source(
-    load: Callable[[], Any], tmp_path: Path, name: str, old: str, new: str, value: float
-) -> None:
-    assert load()(3.0) == 7.0
+def edit(tmp_path: Path, name: str, old: str, new: str) -> None:
+    """Changes a source within its size and times, as copies and archives may."""
     path = tmp_path / "sources" / name
     times = path.stat()
     path.write_text(path.read_text().replace(old, new))
-    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # as copies and archives do
-    changed = load()
-    assert changed(3.0) == value and hits(changed) == 0
-    assert len(files(tmp_path)) == 2  # what was kept of the old sources is gone
-    again = load()
-    assert again(3.0) == value and hits(again) == 1
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-def test_compiled_code_follows_the_libraries(
-    load: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_compiled_code_follows_its_sources(load: Callable[[], Any], tmp_path: Path) -> None:
+    """Case 118; and as if a process of older sources had written last."""
     assert load()(3.0) == 7.0
-    monkeypatch.setattr(np, "__version__", "9.9")
-    other = load()
-    assert other(3.0) == 7.0 and hits(other) == 0
+    old = {path: path.read_bytes() for path in files(tmp_path)}
+    edit(tmp_path, "constants.py", "2.0", "5.0")
+    changed = load()
+    assert changed(3.0) == 16.0 and hits(changed) == 0
+    assert len(files(tmp_path)) == 2  # what was kept of the old sources is gone
+    for path, content in old.items():
+        path.write_bytes(content)
+    assert load()(3.0) == 16.0
+
+
+@pytest.mark.usefixtures("load")
+def test_what_is_kept_is_compared_with_every_source_and_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def now() -> bytes:
+        module._made_from.cache_clear()
+        return module._made_from(tmp_path / "sources")
+
+    found = [now()]
+    assert now() == found[0]
+    edit(tmp_path, "constants.py", "2.0", "5.0")
+    found.append(now())
+    edit(tmp_path, "inner.py", "number\n", "number + 4.0\n")
+    found.append(now())
+    edit(tmp_path, "kernel.py", "1.0", "0.5")
+    found.append(now())
+    for library in (np, module.numba, module.llvmlite):
+        monkeypatch.setattr(library, "__version__", "9.9")
+        found.append(now())
+    assert len(set(found)) == 7
+    module._made_from.cache_clear()
 
 
 def _cut(content: bytes) -> bytes:
@@ -132,55 +143,131 @@ def _flip(content: bytes) -> bytes:
     return content[:-9] + bytes([content[-9] ^ 1]) + content[-8:]
 
 
+@pytest.mark.usefixtures("load")
 @pytest.mark.parametrize(
     "damage", [lambda _: b"", _cut, _flip, lambda _: b"\x80no pickle", lambda c: c + b"\0"]
 )
-def test_damaged_files_are_compiled_anew(
-    load: Callable[[], Any], tmp_path: Path, damage: Callable[[bytes], bytes]
-) -> None:
+def test_a_damaged_file_holds_nothing(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    file = module._File(tmp_path / "code", b"sources")
+    file.save("one", b"code of one")
+    file.save("two", b"code of two")
+    assert (file.load("one"), file.load("two")) == (b"code of one", b"code of two")
+    (tmp_path / "code").write_bytes(damage((tmp_path / "code").read_bytes()))
+    assert file.load("one") is file.load("two") is None
+    file.save("two", b"code of two")
+    assert (file.load("one"), file.load("two")) == (None, b"code of two")
+
+
+@pytest.mark.usefixtures("load")
+def test_a_file_of_other_sources_holds_nothing(tmp_path: Path) -> None:
+    old, new = (module._File(tmp_path / "code", sources) for sources in (b"old", b"new"))
+    old.save("key", b"old code")
+    assert new.load("key") is None
+    new.save("other", b"new code")
+    assert (old.load("key"), new.load("key"), new.load("other")) == (None, None, b"new code")
+
+
+def test_damaged_files_are_compiled_anew(load: Callable[[], Any], tmp_path: Path) -> None:
+    """Case 117."""
     assert load()(3.0) == 7.0
     for path in files(tmp_path):
-        path.write_bytes(damage(path.read_bytes()))
+        path.write_bytes(_flip(path.read_bytes()))
     mended = load()
     assert mended(3.0) == 7.0 and hits(mended) == 0
     again = load()
     assert again(3.0) == 7.0 and hits(again) == 1
 
 
-def test_code_of_other_sources_is_not_taken_for_ours(
-    load: Callable[[], Any], tmp_path: Path
-) -> None:
-    """As if a process of older sources had written last."""
-    assert load()(3.0) == 7.0
-    old = {path: path.read_bytes() for path in files(tmp_path)}
-    (tmp_path / "sources" / "constants.py").write_text("FACTOR = 5.0\n")
-    assert load()(3.0) == 16.0
-    for path, content in old.items():
-        path.write_bytes(content)
-    assert load()(3.0) == 16.0
-
-
 @pytest.mark.parametrize("error", [errno.EFBIG, errno.ENOSPC, errno.EROFS, errno.EACCES])
 def test_a_full_or_closed_folder_is_done_without(
     load: Callable[[], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int
 ) -> None:
+    from numba.core import caching
+
+    def keep(cache: Any, key: str, data: bytes) -> None:
+        cache._cache_file.save(key, data)
+
     def refuse(*_: object) -> None:
         raise OSError(error, os.strerror(error))
 
+    monkeypatch.setattr(caching.Cache, "save_overload", keep)
+    cache = load()._cache
+    cache.save_overload("key", b"code")
+    assert len(files(tmp_path)) == 1
     monkeypatch.setattr(kept, "write_whole", refuse)
-    assert load()(3.0) == 7.0
+    cache.save_overload("key", b"other code")
+    assert cache._cache_file.load("key") == b"code"
+
+
+NO_ROOM = """
+import resource
+from kernel import outer
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+print(outer(3.0))
+"""
+
+
+@pytest.mark.usefixtures("load")
+def test_a_file_may_not_grow(tmp_path: Path) -> None:
+    """Case 119: `ulimit -f`."""
+    paths = [str(tmp_path / "sources"), str(Path(module.__file__).parents[1])]
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", NO_ROOM],
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(paths),
+            "NUMBA_CACHE_DIR": str(tmp_path / "kept"),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (done.stdout, done.stderr) == ("7.0\n", "")
     assert files(tmp_path) == []
 
 
-def test_a_file_may_not_grow(load: Callable[[], Any], tmp_path: Path) -> None:
-    """`ulimit -f`."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+# --- a Numba whose cache is made otherwise ---------------------------------------------------
+
+
+@pytest.mark.usefixtures("load")
+@pytest.mark.parametrize("name", ["core.caching.FunctionCache", "core.serialize.dumps"])
+def test_without_numba_s_own_names_nothing_is_kept(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    from numba.core import dispatcher
+
+    monkeypatch.delattr(f"numba.{name}")
+    specification = importlib.util.spec_from_file_location("another", module.__file__)
+    assert specification is not None and specification.loader is not None
+    another = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(another)
+    assert another.COMPILED
+    function = another.compiled(_flip)
+    assert isinstance(function, dispatcher.Dispatcher)
+    assert isinstance(function._cache, type(module.njit(_flip)._cache))
+
+
+@pytest.mark.usefixtures("load")
+@pytest.mark.parametrize("name", ["cache_path", "__init__"])
+def test_where_the_cache_is_made_otherwise_nothing_is_kept(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    from numba.core import caching
+
+    monkeypatch.setattr(caching.Cache, name, lambda *_: None)
+    function = module.compiled(_cut)
+    assert isinstance(function._cache, type(module.njit(_cut)._cache))
+
+
+def test_where_the_cache_works_otherwise_nothing_is_kept(
+    load: Callable[[], Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from numba.core import caching
+
+    monkeypatch.delattr(caching.Cache, "_load_overload")
+    monkeypatch.delattr(caching.Cache, "_save_overload")
     function = load()
-    try:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
-        assert function(3.0) == 7.0
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert function(3.0) == 7.0 and hits(function) == 0
     assert files(tmp_path) == []
 
 

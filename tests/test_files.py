@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -60,7 +61,9 @@ def test_a_file_keeps_its_mode_and_is_never_open_to_more(
     with files.replaced(path) as unfinished:
         assert mode(unfinished) == kept
         unfinished.write_bytes(b"new")
-    assert (mode(path), path.read_bytes() if os.geteuid() == 0 else b"new") == (kept, b"new")
+    assert mode(path) == kept
+    path.chmod(0o600)
+    assert path.read_bytes() == b"new"
 
 
 def test_a_new_file_has_the_usual_mode(tmp_path: Path) -> None:
@@ -174,7 +177,7 @@ def test_devices_and_pipes_are_written_to_and_stay(
             break
         except OSError:  # it has not opened the pipe yet
             pass
-    reader.join()
+    reader.join(10)
     assert (read, stat.S_ISFIFO(pipe.stat().st_mode)) == ([b"through"], True)
 
 
@@ -211,6 +214,37 @@ def test_a_temporary_file_that_is_gone_names_tmpdir(monkeypatch: pytest.MonkeyPa
     assert "TMPDIR" in files.refusal(gone, "the roll cannot be made")
 
 
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="no memory for files")
+def test_memory_for_files_is_a_folder_as_any_other() -> None:
+    path = Path(f"/dev/shm/physim-test-{os.getpid()}")
+    try:
+        for content in (b"old,", b"new"):
+            files.write_whole(path, content)
+            assert path.read_bytes() == content
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def test_two_that_write_one_file_do_not_mix(tmp_path: Path) -> None:
+    contents = [bytes([65 + k]) * 100_000 for k in range(3)]
+
+    def write(content: bytes) -> set[int]:
+        seen = set()
+        for _ in range(30):
+            files.write_whole(tmp_path / "a", content)
+            seen.add(len(set((tmp_path / "a").read_bytes())))
+        return seen
+
+    with ThreadPoolExecutor(3) as threads:
+        assert set().union(*threads.map(write, contents)) == {1}
+    assert names(tmp_path) == ["a"]
+
+
+def test_a_file_of_the_user_s_own_is_no_temporary_one() -> None:
+    own = OSError(errno.EACCES, "it is read-only", "/tmp/physim-games/p.png")
+    assert "TMPDIR" not in files.refusal(own, "p.png: cannot be written", "name another")
+
+
 @pytest.mark.parametrize("kind", ["pipe", "folder", "large", "missing"])
 def test_only_plain_files_of_some_size_are_read(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "a"
@@ -219,3 +253,59 @@ def test_only_plain_files_of_some_size_are_read(tmp_path: Path, kind: str) -> No
     )(path)
     with pytest.raises(ConfigError, match=f"{path}: .*; do so"):
         files.read_plain(path, ConfigError, "do so", 4)
+
+
+def test_two_writers_at_once_do_not_mix_theirs(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    with files.replaced(path) as one:
+        one.write_bytes(b"1" * 100)
+        files.write_whole(path, b"2")
+        assert path.read_bytes() == b"2"
+    assert (path.read_bytes(), names(tmp_path)) == (b"1" * 100, ["a"])
+
+
+def test_a_link_to_what_a_shell_has_open_is_written_to(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a").symlink_to("/dev/fd/1")
+    files.write_whole(tmp_path / "a", b"printed\n")
+    assert capfd.readouterr().out == "printed\n"
+    assert names(tmp_path) == ["a"]
+
+
+def test_a_file_keeps_its_attributes(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    try:
+        os.setxattr(path, "user.origin", b"mine")
+    except (OSError, AttributeError):
+        pytest.skip("a file system without attributes")
+    files.write_whole(path, b"new")
+    assert (os.getxattr(path, "user.origin"), path.read_bytes()) == (b"mine", b"new")
+
+
+@pytest.mark.parametrize("refused", ["chown", "chmod", "setxattr"])
+def test_what_cannot_be_kept_is_no_failure_and_opens_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: str
+) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+
+    def refuse(*given: object, **more: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, refused, refuse, raising=False)
+    files.write_whole(path, b"new")
+    assert (mode(path), path.read_bytes()) == (0o600, b"new")
+
+
+def test_a_folder_whose_name_is_no_utf8_holds_no_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "t\udcff"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    with pytest.raises(ConfigError, match=r"t\udcff: .*set TMPDIR.*UTF-8"), files.scratch():
+        pass
+    assert names(folder) == []

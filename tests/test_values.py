@@ -18,8 +18,6 @@ from physim.values import ExactValue, RigidState, Toss
 INTERNAL = (
     "physim.bench.mujoco_loop",
     "physim.importer",
-    "physim.pigs.stable",
-    "physim.pigs.polyhedron",
 )
 
 

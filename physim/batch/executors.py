@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from contextlib import suppress
 from typing import Any, Protocol
 
 from physim.batch.kit import Kit
-from physim.batch.processes import begin, context, end_all, interrupted_after
+from physim.batch.processes import begin, context, end_all, interrupted_after, possible
 from physim.batch.worker import close_bench, import_early, start_worker
+from physim.errors import WorkerError
+from physim.files import refusal
 
 _TASK_S = 0.5  # long against handing it out, short against a Ctrl-C
 
@@ -81,8 +84,13 @@ class _Processes(ProcessPoolExecutor):
     """Worker processes; those that are started by a task are known before an interrupt comes."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        with interrupted_after():
-            return super().submit(fn, *args, **kwargs)
+        try:
+            with interrupted_after():
+                return super().submit(fn, *args, **kwargs)
+        except OSError as error:
+            if error.errno is None:  # its pipes were closed meanwhile, as a worker died
+                raise BrokenExecutor(str(error)) from error
+            raise WorkerError(refusal(error, "worker processes cannot be started")) from error
 
 
 class LocalWorkers:
@@ -91,11 +99,15 @@ class LocalWorkers:
     Args:
         workers: how many.
         early: modules that they load at once, while this process is still reading models.
+
+    Raises:
+        WorkerError: the system has no room for so many.
     """
 
     elsewhere = False
 
     def __init__(self, workers: int, early: tuple[str, ...] = ()) -> None:
+        workers = possible(workers)
         self.ahead = 1 if workers == 1 else 2
         self._workers = workers
         if workers > 1:
@@ -103,8 +115,9 @@ class LocalWorkers:
         self._executor = self._open()
         if workers > 1:
             try:
-                for _ in range(workers):
-                    self._executor.submit(import_early, early)
+                with suppress(BrokenExecutor):  # seen again, and mended, with the first task
+                    for _ in range(workers):
+                        self._executor.submit(import_early, early)
             except BaseException:  # such as Ctrl-C: nobody else can close them yet
                 self.close()
                 raise
@@ -126,7 +139,14 @@ class LocalWorkers:
         self._executor = self._open()
 
     def check(self) -> None:
-        """A process that ends breaks the executor, which tells by itself."""
+        """A process that ends breaks the executor, which tells by itself, as long as it runs."""
+        manager = getattr(self._executor, "_executor_manager_thread", None)
+        if manager is not None and not manager.is_alive():
+            end_all()
+            raise WorkerError(
+                "the pool of worker processes has failed; raise the limits of processes "
+                "(`ulimit -u`) and of memory (`ulimit -v`), or ask for fewer workers"
+            )
 
     def error(self, error: BaseException) -> BaseException:
         return error

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from physim import files
 from physim.errors import DatasetError
-from physim.files import locked, told
+from physim.files import locked, real_path, told
 
 _LOCK_NAME = ".lock"
 
@@ -34,7 +34,7 @@ def make_folder(folder: Path) -> None:
         DatasetError: none can be made there.
     """
     with usable(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        real_path(folder).mkdir(parents=True, exist_ok=True)
 
 
 def usable(folder: Path) -> AbstractContextManager[None]:

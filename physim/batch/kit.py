@@ -88,10 +88,11 @@ class Kit:
         if self.bits is not None:
             unlike += differences({BITS: self.bits}, {BITS: platform[BITS]})
         if unlike:
+            machine = ", ".join(text for name, text in platform.items() if name != BITS)
             raise WorkerError(
                 f"a worker makes rolls of other bits ({'; '.join(unlike[:3])}; it runs on "
-                f"{', '.join(platform.values())}); finished parts are kept: leave out such "
-                "machines and run the same command again"
+                f"{machine}); finished parts are kept: leave out such machines and run the same "
+                "command again"
             )
 
     def _check_versions(self) -> None:

@@ -120,22 +120,22 @@ class Manifest:
         Raises:
             DatasetError: rolls may come out otherwise there; names what differs.
         """
-        if (unlike := differences(self.check_roll, named(sample.row))) != []:
+        if unlike := differences(self.check_roll, named(sample.row)):
             more = " ..." if len(unlike) > 3 else ""
-            told = f"roll 0 comes out with other bits here ({'; '.join(unlike[:3])}{more})"
+            why = f"roll 0 comes out with other bits here ({'; '.join(unlike[:3])}{more})"
         elif BITS not in self.platform and self._elsewhere(sample, _MACHINE):
-            told = "some rolls may come out with other bits on this machine"
+            why = "some rolls may come out with other bits on this machine"
         elif BITS in self.platform and self._elsewhere(sample, (BITS,)):
-            told = "sine, power and the like come out with other bits here, and so would some rolls"
-        else:
-            return self
+            why = "sine, power and the like come out with other bits here, and so would some rolls"
+        else:  # an older manifest holds its machine's bits from now on
+            return replace(self, platform=self.platform | {BITS: sample.platform[BITS]})
         if mixed:
             here = {"platform": sample.platform, "versions": sample.versions}
             return replace(self, mixed_with=[x for x in self.mixed_with if x != here] + [here])
         machines = differences(self.platform, sample.platform)
         machines += differences(self.versions, sample.versions)
         raise DatasetError(
-            f"{folder}: {told}, so its rolls cannot be continued; "
+            f"{folder}: {why}, so its rolls cannot be continued; "
             f"{'; '.join(machines) or 'platform and versions are the same'}. Begin another folder "
             "here, go on with the platform and versions of the manifest, or mix the rolls of both "
             "by --mixed-platforms"

@@ -92,7 +92,9 @@ def part_paths(folder: Path) -> list[tuple[int, Path]]:
     """
     found = []
     parts = folder / FOLDER
-    for path in parts.iterdir() if parts.is_dir() else ():
+    with told(DatasetError, f"{parts}: cannot be read", "see to its permissions"):
+        there = sorted(parts.iterdir()) if parts.is_dir() else []
+    for path in there:
         plain = path.is_file()  # reading a pipe would wait for ever
         if path.name.startswith(".") and plain and path.suffix.lower() != ".parquet":
             continue

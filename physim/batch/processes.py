@@ -16,12 +16,17 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
-from multiprocessing import active_children, resource_tracker
+from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing import active_children, current_process, resource_tracker
 from multiprocessing.context import BaseContext, SpawnContext, SpawnProcess
 from pathlib import Path
 from types import FrameType, ModuleType
+from typing import Any
+
+from physim.errors import WorkerError
+from physim.files import told
 
 # The server must find just the modules that this process finds. It looks into the current folder
 # first, unless the environment says otherwise (Python 3.11); a caller's `-E` hides that from it.
@@ -31,6 +36,10 @@ _PROCESS = os.getpid()
 
 PRELOAD = ("physim.batch.preload", "physim.batch.worker", "physim.batch.table")
 """What workers need for real rolls, the slowest first."""
+
+# What a pool opens and starts, threads and processes counted alike.
+_FILES, _FILES_A_WORKER = 24, 3
+_THREADS, _THREADS_A_WORKER = 4, 3
 
 # Two threads with a batch each: the later one must not take the other's stand-in for the original.
 _main_lock, _path_lock = threading.Lock(), threading.Lock()
@@ -53,8 +62,65 @@ def begin(modules: tuple[str, ...]) -> None:
         from multiprocessing import forkserver
 
         forkserver.set_forkserver_preload([*modules, "concurrent.futures.process"])
-        with _same_path(), _no_interrupt():
+        # Where it is refused, such as for a TMPDIR too long for a socket, workers are spawned.
+        with suppress(OSError), _same_path(), _no_interrupt():
             forkserver.ensure_running()
+
+
+def possible(workers: int) -> int:
+    """So many workers; 1, this process, with a warning where it may have no others.
+
+    Raises:
+        WorkerError: the limits of the system leave no room for so many.
+    """
+    if workers == 1:
+        return 1
+    why = ""
+    if current_process().daemon:
+        why = "a daemonic process, such as one of multiprocessing.Pool, may have none"
+    elif not hasattr(signal, "pthread_sigmask"):
+        why = "this system has no masks of signals; Linux and macOS have"
+    elif not _current_folder():
+        why = "the current folder is gone"
+    else:
+        _make_room(workers)
+        why = "no semaphore can be made; is there a /dev/shm that can be written to?"
+        # It starts the tracker of such things.
+        with suppress(OSError, ImportError), _same_path(), _no_interrupt():
+            context().Lock()
+            why = ""
+    if why:
+        warnings.warn(
+            f"no worker processes here ({why}); all is done in this one, as with workers=1",
+            stacklevel=2,
+        )
+    return 1 if why else workers
+
+
+def _make_room(workers: int) -> None:
+    """Takes as many files and threads as a pool will need, and gives them back.
+
+    Refused half-way, Python's own pool would leave a traceback of its server, or hang.
+    """
+    what, ended = f"no room for {workers} workers", threading.Event()
+    with ExitStack() as held, told(WorkerError, what):
+        for _ in range(_FILES + _FILES_A_WORKER * workers):
+            held.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+    threads: list[threading.Thread] = []
+    try:
+        for _ in range(_THREADS + _THREADS_A_WORKER * workers):
+            thread = threading.Thread(target=ended.wait, daemon=True)
+            thread.start()
+            threads.append(thread)
+    except RuntimeError:
+        raise WorkerError(
+            f"{what} (no further process or thread can be started); raise the limit of them "
+            "(`ulimit -u`) or of memory (`ulimit -v`), or ask for fewer workers"
+        ) from None
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
 
 
 def context() -> BaseContext:
@@ -100,6 +166,12 @@ if FORKS:
         def start(self) -> None:
             with another_main(), _same_path(), _no_interrupt():  # it may have to start again
                 super().start()
+
+        @staticmethod
+        def _Popen(process_obj: Any) -> Any:
+            with suppress(OSError, EOFError):  # its socket is gone, or it never was
+                return ForkServerProcess._Popen(process_obj)
+            return SpawnProcess._Popen(process_obj)
 
     class _ForkContext(ForkServerContext):
         Process = _Forked
@@ -157,10 +229,18 @@ def _no_interrupt() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def _current_folder() -> str:
+    """Empty where it was removed meanwhile."""
+    with suppress(FileNotFoundError):
+        return str(Path.cwd())
+    return ""
+
+
 @contextmanager
 def _same_path() -> Iterator[None]:
     """A Python that is started meanwhile looks for modules where this one does."""
-    folders = [folder or str(Path.cwd()) for folder in sys.path]
+    here = _current_folder()
+    folders = [folder or here for folder in sys.path if folder or here]
     ours = {"PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(folders)}
     with _path_lock:
         before = {name: os.environ.get(name) for name in ours}

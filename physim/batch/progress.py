@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TextIO
 
 _TERMINAL_S = 0.2
@@ -76,11 +77,11 @@ class ProgressLine:
     def _put(self, text: str) -> None:
         if self._stream is None:
             return
-        try:
+        with suppress(OSError, ValueError):
             self._stream.write(text)
             self._stream.flush()
-        except (OSError, ValueError):
-            self._stream = None
+            return
+        self._stream = None
 
 
 def _clock(seconds: float) -> str:

@@ -9,14 +9,13 @@ a pig that comes to rest past its edge counts as fallen.
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from types import TracebackType
 
 import numpy as np
 
 from physim.bench.stillness import Seen, Stillness, off_table
+from physim.files import scratch, write_passing
 from physim.roll import Setup
 from physim.values import GRAVITY_M_S2, Ended, Rest, RigidState, Status, Toss
 from physim.world.body import Body
@@ -140,9 +139,10 @@ class PlainPyBullet:
         return len(pybullet.getContactPoints(*self._pigs, physicsClientId=self._client)) > 0
 
     def _make_pig(self, body: Body) -> int:
-        with tempfile.TemporaryDirectory(prefix="physim-") as folder:
-            path = Path(folder) / "parts.obj"
-            path.write_text(obj_text([part * CM for part in body.parts_m]))
+        with scratch() as folder:
+            path = write_passing(
+                folder / "parts.obj", obj_text([part * CM for part in body.parts_m])
+            )
             shape = pybullet.createCollisionShape(
                 pybullet.GEOM_MESH, fileName=str(path), physicsClientId=self._client
             )

@@ -19,11 +19,13 @@ from physim.batch.platforms import these_versions, this_platform
 from physim.calibrate.sample import Sample
 from physim.calibrate.search import Found, Generation
 from physim.errors import DatasetError
+from physim.files import read_plain
 from physim.values import FloatArray
 
 Json = dict[str, Any]
 FILE_NAME = "checkpoint.json"
 _FORMAT = 1
+_MAX_BYTES = 10**9  # of the file, packed or not
 _SHOWN = 5  # differences
 
 
@@ -123,10 +125,12 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
         DatasetError: it cannot be read.
     """
     path, packed = folder / FILE_NAME, folder / f"{FILE_NAME}.gz"
+    if not path.exists():
+        if not packed.exists():
+            return None
+        path = packed
+    content = read_plain(path, DatasetError, "choose another folder", _MAX_BYTES)
     try:
-        if packed.is_file() and not path.exists():
-            path = packed
-        content = path.read_bytes()
         data = json.loads(gzip.decompress(content) if path == packed else content)
         if data["format"] != _FORMAT:
             raise ValueError(f"format {data['format']}, this physim reads {_FORMAT}")
@@ -148,8 +152,6 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
         )
         _check(checkpoint)
         return checkpoint
-    except FileNotFoundError:
-        return None
     except (
         *(OSError, EOFError, zlib.error, RecursionError, DatasetError),
         *(ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError),

@@ -16,7 +16,8 @@ from physim.calibrate.fit import Fit, Problem
 from physim.calibrate.parameters import Values, changed_shape, factors, offset_mm, setup
 from physim.calibrate.plausible import COM_DIFFERENCE, SHAPE, TOSS, registry
 from physim.calibrate.search import Posterior
-from physim.errors import ConfigError
+from physim.errors import ConfigError, ModelError
+from physim.files import read_plain
 from physim.pigs.library import model_folder
 from physim.pigs.model import MTL_NAME, build_folder
 from physim.pigs.modelfile import FILE_NAME as MODEL_YAML
@@ -239,7 +240,9 @@ def write_model(folder: Path, model: str, values: Values, side: float = 0.0) -> 
     if not sculpted:
         for path in (file.mesh, file.parts, source / MTL_NAME):
             if path.is_file():
-                write_whole(folder / path.name, path.read_bytes())
+                write_whole(
+                    folder / path.name, read_plain(path, ModelError, "see to its permissions")
+                )
         data.update(mesh=file.mesh.name, parts=file.parts.name)
     write_whole(folder / MODEL_YAML, yamlfile.dumped(data).encode())
     if sculpted:

@@ -79,7 +79,13 @@ def kept_rolls(out: Path) -> Iterator[None]:
 
 
 def write_json(path: Path, plain: dict[str, Any]) -> None:
-    """Writes a result so that it is the old one or the new one at any moment."""
-    from physim.files import write_whole
+    """Writes a result so that it is the old one or the new one at any moment.
 
-    write_whole(path, (json.dumps(plain, indent=1, allow_nan=False) + "\n").encode())
+    Raises:
+        ConfigError: it cannot be written.
+    """
+    from physim.errors import ConfigError
+    from physim.files import told, write_whole
+
+    with told(ConfigError, f"{path}: cannot be written", "choose another --out"):
+        write_whole(path, (json.dumps(plain, indent=1, allow_nan=False) + "\n").encode())

@@ -7,6 +7,7 @@ A command's function imports what it needs when it runs, so that `physim --help`
 from __future__ import annotations
 
 import errno
+import os
 import signal
 import sys
 import threading
@@ -17,6 +18,7 @@ from types import FrameType
 import click
 
 from physim import __version__
+from physim.arguments import shown_name
 from physim.cli.batch import batch
 from physim.cli.bench import bench
 from physim.cli.calibrate import calibrate
@@ -30,13 +32,16 @@ from physim.cli.scorepad import scorepad
 from physim.cli.sensitivity import sensitivity
 from physim.cli.stats import stats
 from physim.cli.strategy import strategy
-from physim.cli.streams import drop_unwritable, open_missing, say
+from physim.cli.streams import STDERR, STDOUT, drop_unwritable, own_streams, say
 from physim.cli.tournament import tournament
 from physim.cli.validate import validate
 from physim.cli.watch import watch
 from physim.errors import PhysimError
+from physim.files import refusal
 
 BAD_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
+_UNIX = ("fcntl", "resource")  # modules that Windows does not have
+_NO_MEMORY = "failed to map segment"  # how the loader of libraries says it
 
 
 @click.group(
@@ -82,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     The code is 0, 2 with one message on stderr, 130 on Ctrl-C or 143 on SIGTERM.
     """
-    open_missing()
+    own_streams()
     with _terminable():
         code = _run(arguments)
     drop_unwritable()
@@ -106,18 +111,34 @@ def _run(arguments: Sequence[str] | None) -> int:
         # A command that keeps what was finished says so itself, as the exception's text.
         say(f"physim: {str(stop) or 'interrupted'}")
         return TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
-    except BrokenPipeError:
-        return 0  # `| head` has seen what it wanted
+    except (ImportError, MemoryError) as error:
+        if isinstance(error, MemoryError) or _NO_MEMORY in str(error):
+            short = OSError(errno.ENOMEM, str(error) or os.strerror(errno.ENOMEM))
+            return _complain(refusal(short, "not enough memory"))
+        if error.name not in _UNIX:
+            raise
+        return _complain(
+            f"this system has no `{error.name}`, which the command needs; physim runs on Linux "
+            "and macOS, and on Windows in WSL"
+        )
     except OSError as error:
-        text = f"{error.filename or 'stdout'}: {error.strerror or error}"
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            text += "; free some space and run the same command again"
-        return _complain(text)
+        if isinstance(error, BrokenPipeError) and error.filename in (STDOUT, STDERR):
+            return 0  # `| head` has seen what it wanted
+        return _complain(refusal(error, _refused(error)))
 
 
 def _complain(text: str) -> int:
     say("physim: " + " ".join(text.split()))
     return BAD_INPUT
+
+
+def _refused(error: OSError) -> str:
+    """What the system refused, as far as it is known."""
+    if error.filename in (STDOUT, STDERR):
+        return f"{error.filename}: cannot be written"
+    if error.filename is not None:
+        return f"{shown_name(error.filename)}: the system refused it"
+    return "the system refused what the command needs"
 
 
 def _usage_text(error: click.ClickException) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -16,6 +15,7 @@ from physim.cli.model import model_text, model_to_json
 from physim.cli.options import file_path, json_option
 from physim.cli.output import clean_stdout, print_json
 from physim.errors import ConfigError, ModelError
+from physim.files import scratch
 
 if TYPE_CHECKING:
     from physim.importer.build import Imported, Options
@@ -80,9 +80,8 @@ def check(file: Path, picture: Path | None, as_json: bool, **given: Any) -> None
     Size, mass, stable rests and poses, and each problem with what was done about it or what to
     do. Exit code 2 where the mesh cannot be used as it is.
     """
-    with clean_stdout() as stdout, tempfile.TemporaryDirectory(prefix="physim-check-") as folder:
-        target = Path(folder) / "model"
-        _add(file, _options(given), target, file.stem, picture, as_json, stdout)
+    with clean_stdout() as stdout, scratch() as folder:
+        _add(file, _options(given), folder / "model", file.stem, picture, as_json, stdout)
 
 
 @click.command()

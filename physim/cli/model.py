@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from physim.arguments import hint
 from physim.cli.options import json_option
 from physim.cli.output import clean_stdout, print_json
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from physim.rests import RestTable
 
 _MOST_RESTS = 20  # in the text
+_ASTRAY = 0.05  # of the length: how far apart the middles of parts and mesh may be
 
 
 @click.group()
@@ -64,10 +66,11 @@ def build(folder: str) -> None:
 
         if read_model_file(model_folder(folder)).landmarks is not None:
             from physim.importer.folder import rebuild_parts
-            from physim.importer.report import problem_lines, problems_to_json
+            from physim.importer.report import parts_lines, problem_lines, problems_to_json
 
-            found = problems_to_json(rebuild_parts(model_folder(folder)))
-            stdout.write("".join(f"{line}\n" for line in problem_lines(found) if found))
+            parts = rebuild_parts(model_folder(folder))
+            lines = [*parts_lines(parts), *problem_lines(problems_to_json(parts.problems))]
+            stdout.write("".join(f"{line}\n" for line in lines))
             stdout.write(f"{load_all(folder).settings.parts}\n")
             return
         built = build_model(folder)
@@ -99,6 +102,8 @@ def model_to_json(loaded: LoadedModel, rests: RestTable) -> dict[str, Any]:
         "center_of_mass_mm": [1e3 * float(c) for c in mass.center_of_mass_m],
         "inertia_g_mm2": [[1e9 * float(c) for c in row] for row in pig.inertia_kg_m2],
         "parts": len(pig.parts),
+        "parts_volume_mm3": 1e9 * loaded.parts_union[0],
+        "warnings": _warnings(loaded),
         "dot_side": pig.dot_side,
         "lateral_friction": pig.lateral_friction,
         "restitution": pig.restitution,
@@ -123,10 +128,13 @@ def model_text(shown: dict[str, Any]) -> str:
     """What `model_to_json` gives, as a text of 80 columns or a little more."""
     size = " x ".join(f"{length:.1f}" for length in shown["size_mm"])
     center = ", ".join(f"{c:.2f}" for c in shown["center_of_mass_mm"])
+    more = shown["parts_volume_mm3"] / shown["volume_mm3"] - 1.0
     lines = [
         f"{shown['name']}: {size} mm, {shown['parts']} convex parts, dot on the "
         f"{shown['dot_side']} flank",
-        f"mass {shown['mass_g']:.3f} g, volume {shown['volume_mm3']:.0f} mm3",
+        f"mass {shown['mass_g']:.3f} g, volume {shown['volume_mm3']:.0f} mm3, "
+        f"of the parts together {shown['parts_volume_mm3']:.0f} ({more:+.1%})",
+        *(f"warning: {warning}" for warning in shown["warnings"]),
         f"centre of mass ({center}) mm in the mesh's frame",
         "inertia about it, in the pig frame (g mm2):",
         *("  " + " ".join(f"{value:10.2f}" for value in row) for row in shown["inertia_g_mm2"]),
@@ -152,6 +160,42 @@ def model_text(shown: dict[str, Any]) -> str:
         share = sum(rest["probability"] for rest in more)
         lines.append(f" ...  {len(more)} more, {share:.4f} together; --json tells them all")
     return "\n".join(lines)
+
+
+def _warnings(loaded: LoadedModel) -> list[str]:
+    """Where parts and mesh are not one and the same pig."""
+    import numpy as np
+
+    from physim.names import BODY_PARTS
+    from physim.pigs.model import ANOTHER_PIG
+
+    path, found = loaded.settings.parts, []
+    volume_m3, middle_m = loaded.parts_union
+    more = volume_m3 / loaded.mass.volume_m3 - 1.0
+    if abs(more) > ANOTHER_PIG:
+        found.append(
+            f"{path}: the parts together have {abs(more):.0%} {'more' if more > 0 else 'less'} "
+            "volume than the mesh, whose mass they carry; make them follow it"
+        )
+    offset_m = loaded.settings.axes @ loaded.settings.offset_m  # of the origin from the centroid
+    astray_m = float(np.linalg.norm(middle_m + offset_m))
+    if astray_m > _ASTRAY * loaded.model.length_m:
+        found.append(
+            f"{path}: the middle of the parts lies {1e3 * astray_m:.1f} mm from the mesh's; move "
+            "them to where the mesh is"
+        )
+    unknown = {part.label for part in loaded.model.parts} - {*BODY_PARTS, "body", "solid"}
+    for label in sorted(unknown):
+        found.append(
+            f"{path}: the part `{label}` is none of the body parts that poses are read from"
+            f"{hint(label, BODY_PARTS)}"
+        )
+    for name, share in loaded.hulls.items():
+        found.append(
+            f"{path}: the part `{name}` is not convex or not closed; its hull stands for it, with "
+            f"{share:.0%} more volume; cut it into convex parts"
+        )
+    return found
 
 
 def _soft(stiffness_n_m: float) -> list[str]:

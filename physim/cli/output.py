@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
+from physim.cli.streams import STDOUT, stream
+
 
 @contextmanager
 def clean_stdout() -> Iterator[TextIO]:
@@ -16,20 +18,20 @@ def clean_stdout() -> Iterator[TextIO]:
     sys.stdout.flush()
     ours = os.dup(1)
     os.dup2(2, 1)
-    stream = os.fdopen(os.dup(ours), "w", encoding="utf-8", errors="backslashreplace")
+    results = stream(ours, STDOUT)
     try:
-        yield stream
-        stream.flush()
+        yield results
+        results.flush()
     finally:
         sys.stdout.flush()
+        with suppress(OSError):  # a closed pipe was reported already
+            results.close()
         os.dup2(ours, 1)
         os.close(ours)
-        with suppress(OSError):  # a closed pipe was reported already
-            stream.close()
 
 
-def print_json(value: Any, stream: TextIO, *, indent: int | None = 2) -> None:
+def print_json(value: Any, to: TextIO, *, indent: int | None = 2) -> None:
     """One JSON value and a newline, seen by the reader at once."""
-    json.dump(value, stream, indent=indent, allow_nan=False)
-    stream.write("\n")
-    stream.flush()
+    json.dump(value, to, indent=indent, allow_nan=False)
+    to.write("\n")
+    to.flush()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,16 +113,17 @@ def render(out: Path, **given: Any) -> None:
         require_encoder()
     what = f"{shown_name(out)}: cannot be written"
     remedy = "name a file in a folder that is there, may be written to and has room"
-    with (
-        told(ConfigError, what, remedy),
-        replaced(out) as part,
-        _progress("frames" if suffix in _FILMS else "pictures") as progress,
-    ):
-        picture = None if suffix in _FILMS else _still(given, progress)
-        if picture is None:
-            _write_film(part, suffix, given, progress)
+    with ExitStack() as stack:
+        progress = stack.enter_context(_progress("frames" if suffix in _FILMS else "pictures"))
+        with told(ConfigError, what, remedy):  # before anything is drawn
+            part = stack.enter_context(replaced(out))
+        if suffix in _FILMS:
+            write = _film(suffix, given, progress)
         else:
-            picture.save(part, _FORMATS[suffix])
+            write = partial(_still(given, progress).save, format=_FORMATS[suffix])
+        with told(ConfigError, what, remedy):
+            write(part)
+            stack.close()
     click.echo(str(out))
 
 
@@ -149,9 +151,10 @@ def _still(given: dict[str, Any], progress: Callable[[int, int], None]) -> Pillo
     return rolls.roll_picture(replay, width, height, given["pig"], label)
 
 
-def _write_film(
-    path: Path, suffix: str, given: dict[str, Any], progress: Callable[[int, int], None]
-) -> None:
+def _film(
+    suffix: str, given: dict[str, Any], progress: Callable[[int, int], None]
+) -> Callable[[Path], None]:
+    """What writes the film that was asked for into a file."""
     from physim.view import encode
     from physim.view.film import FilmPlan, frames
     from physim.view.gltf import write_glb
@@ -165,8 +168,7 @@ def _write_film(
     with _theatre(given) as theatre:
         replay = theatre.replay(given["index"])
     if suffix == ".glb":
-        write_glb(path, replay, plan.speed)
-        return
+        return lambda path: write_glb(path, replay, plan.speed)
     total = len(plan.times_s(replay.ends_s))
     if suffix == ".gif" and total * plan.width * plan.height > _GIF_PIXELS:
         raise ConfigError(
@@ -174,14 +176,14 @@ def _write_film(
             "take a smaller picture, fewer frames a second or more speed, or name an .mp4"
         )
 
-    def told() -> Iterator[Pillow.Image]:
+    def shown() -> Iterator[Pillow.Image]:
         for number, frame in enumerate(frames(replay, plan)):
             progress(number, total)
             yield frame
         progress(total, total)
 
     write = encode.write_gif if suffix == ".gif" else encode.write_mp4
-    write(path, told(), plan.frames_per_s, plan.held)
+    return lambda path: write(path, shown(), plan.frames_per_s, plan.held)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import warnings
 
 # The matrices are small: threads of a linear algebra library would only wait for one another.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -12,6 +13,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 def main() -> None:
     """Loads the command line and runs it."""
+    warnings.formatwarning = lambda message, *_, **__: f"physim: {message}\n"
     for name in _THREADS:
         os.environ.setdefault(name, "1")
     if sys.argv[1:2] == ["render"]:  # to load compiled code takes longer than its few rolls

@@ -34,7 +34,8 @@ def stats(folder: Path, other: Path | None, against: str | None, as_json: bool) 
     Frequencies have exact 95 % intervals. With --against, the distance to a table of real rolls,
     or to another dataset's poses, and whether chance explains it. With DIR2, the points that each
     pose's rarity would deserve. With both, each difference, its 95 % interval and p, adjusted for
-    all that were compared (a star where chance hardly explains it).
+    the poses, and for the pairs (a star where chance hardly explains it). With --against, shares
+    are of the poses that the rules name, on both sides; with DIR2, `other` counts on both.
     """
     if other is not None:
         if against is not None:

@@ -79,6 +79,7 @@ def strategy(
         from physim.play.solver import check_solvable
         from physim.play.study import study
         from physim.play.study_output import to_json, to_text
+        from physim.validation.plot import need_plots
 
         specs = specs_of(players, more_players)
         if len(specs) > MAX_PLAYERS:
@@ -87,7 +88,7 @@ def strategy(
         check_solvable(rule_set)
         if heat_map is not None:
             picture.check_picture(heat_map)
-            picture.need_plots()
+            need_plots("leave out --heat-map")
         distribution = distribution_of(source, rolls, seed)
         if resamples is None:
             resamples = RESAMPLES if rule_set.target <= SOON else 0

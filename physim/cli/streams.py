@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from contextlib import suppress
-from typing import TextIO
+from typing import Any, TextIO
+
+STDOUT, STDERR = "stdout", "stderr"
 
 
-def open_missing() -> None:
-    """Opens the null device in place of each closed standard stream.
+def own_streams() -> None:
+    """Puts streams of our own in place of the standard ones: they name themselves in an error.
 
-    Otherwise the next file that is opened would take its number, and get what is printed.
+    The null device takes the place of each that is closed. Otherwise the next file that is
+    opened would take its number, and get what is printed.
     """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:  # the lowest free number is this one
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
-    if sys.stdout is None:
-        sys.stdout = _stream(1)
-    if sys.stderr is None:
-        sys.stderr = _stream(2)
+    sys.stdout = _own(sys.stdout, 1, STDOUT)
+    sys.stderr = _own(sys.stderr, 2, STDERR)
+
+
+def stream(number: int, name: str, **how: Any) -> TextIO:
+    """A stream that writes whatever its encoding: a letter that it does not know as its code.
+
+    Args:
+        number: of the open file.
+        name: that an `OSError` of it carries as its file's.
+        how: as for `io.TextIOWrapper`.
+    """
+    how = {"encoding": "utf-8", "errors": "backslashreplace"} | how
+    return io.TextIOWrapper(io.BufferedWriter(_Raw(number, name)), **how)
 
 
 def say(text: str) -> None:
@@ -44,5 +58,32 @@ def drop_unwritable() -> None:
             pass
 
 
-def _stream(number: int) -> TextIO:
-    return os.fdopen(number, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
+class _Raw(io.FileIO):
+    """An open file of another owner that names itself in an error."""
+
+    def __init__(self, number: int, name: str) -> None:
+        super().__init__(number, "w", closefd=False)
+        self._told_as = name
+
+    def write(self, content: Any) -> int:
+        try:
+            return super().write(content)
+        except OSError as error:
+            error.filename = self._told_as
+            raise
+
+
+def _own(given: TextIO | None, number: int, name: str) -> TextIO:
+    """Our own stream in place of Python's; what somebody else has put there stays."""
+    if given is None:
+        return stream(number, name)
+    if given not in (sys.__stdout__, sys.__stderr__) or not isinstance(given, io.TextIOWrapper):
+        return given
+    given.flush()
+    return stream(
+        number,
+        name,
+        encoding=given.encoding,
+        line_buffering=given.line_buffering,
+        write_through=given.write_through,
+    )

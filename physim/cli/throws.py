@@ -122,6 +122,10 @@ def open_window(options: Mapping[str, Any]) -> GameWindow:
             f"--watch shows rolls of physics, not the throws of {shown_name(options['source'])}; "
             "leave one of --watch and --source out"
         )
+    from physim.batch.progress import ProgressLine
+
+    with closing(ProgressLine(sys.stderr)) as line:
+        line.begin("opening the window; without a graphics card it takes a while ...")
     return GameWindow(_plan(options))
 
 

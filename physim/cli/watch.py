@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,9 @@ def watch(run: Path | None, index: int, width: int, height: int, **names: Any) -
                     "dataset; leave out one of them",
                     context,
                 )
+    from physim.batch.progress import ProgressLine
     from physim.view.watch import watch as open_window
 
+    with closing(ProgressLine(sys.stderr)) as line:
+        line.begin("opening the window; without a graphics card its first roll takes a while ...")
     open_window(names, index, run, width, height)

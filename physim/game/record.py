@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from physim.errors import ConfigError, GameError
-from physim.files import read_plain, write_whole
+from physim.files import read_plain, told, write_whole
 from physim.game.events import Banked, Called, Corrected, Event, Points, Removed, Thrown
 from physim.game.game import Game
 from physim.game.players import Player, Start, start
@@ -100,7 +100,9 @@ def read(path: Path) -> Any:
     Raises:
         GameError: no such file, or no JSON.
     """
-    if not path.is_file():
+    with told(GameError, f"{path}: cannot be read", "see to its permissions"):
+        there = path.is_file()
+    if not there:
         raise GameError(f"{path}: no saved game there")
     content = read_plain(path, GameError, "name the file of a saved game", MAX_BYTES)
     try:

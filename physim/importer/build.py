@@ -16,12 +16,13 @@ from physim.importer.orient import orient
 from physim.importer.parts import Parts, convex_parts
 from physim.importer.problems import Problem
 from physim.importer.repair import repair
-from physim.importer.scale import scale_of
+from physim.importer.scale import scale_of, size_note
 from physim.importer.solids import IntArray, Solid, center_of, volume_of
 from physim.pigs.modelfile import MASS_G
 from physim.values import FloatArray
 
 TIME_S = 30.0  # to read and repair
+_SAME = 5e-4  # of the size: simplifying may take less from it
 DENSITY_G_CM3 = 0.96  # of the standard pig
 
 
@@ -148,10 +149,21 @@ def import_mesh(path: Path, options: Options) -> Imported:
 def prepare(path: Path, options: Options) -> Prepared:
     """The part of `import_mesh` that handles what a stranger wrote; runs in a child process."""
     raw = formats.read(path)
-    scale, problems = scale_of(raw, options.unit, options.length_mm, options.force, str(path))
-    problems = [*raw.notes, *problems]
+    longest = float(np.ptp(raw.vertices[np.unique(raw.faces)], axis=0).max())
+    if longest <= 0:
+        raise ModelError(f"{path}: all vertices are in one place; export the mesh again")
+    scale = scale_of(raw, longest, options.unit, options.length_mm)
     repaired = repair(raw.vertices * scale.mm, raw.faces, options.largest)
-    problems += repaired.problems
+    if repaired.solid is not None:  # the size is that of what was kept, without loose bodies
+        kept = float(np.ptp(repaired.solid.bounds, axis=0).max()) / scale.mm
+        if kept < (1.0 - _SAME) * longest:
+            longest, before = kept, scale
+            scale = scale_of(raw, longest, options.unit, options.length_mm)
+            if scale != before:
+                repaired = repair(raw.vertices * scale.mm, raw.faces, options.largest)
+    declared = options.unit is not None or options.length_mm is not None
+    said = size_note(scale, longest * scale.mm, options.force, declared, str(path))
+    problems = [*raw.notes, *said, *repaired.problems]
     if repaired.solid is None:
         return Prepared(problems=problems)
     pose, said = orient(repaired.solid, options.forward, options.up, raw.y_up)

@@ -59,7 +59,6 @@ def run_limited(
             that is lower than these.
         PhysimError: what the task raised.
     """
-    own_limits = _own_limits(memory, time_s)
     with scratch() as folder:
         request, answer = folder / "request", folder / "answer"
         with told(ModelError, doing):
@@ -82,17 +81,22 @@ def run_limited(
         if code == _UNWRITABLE:
             raise ModelError(f"{doing}: {folder} has no room; set TMPDIR to a folder that has some")
         if not answer.is_file():
-            what = _death(code)
             if code == -signal.SIGXCPU:
-                what = f"took longer than {time_s:g} s and was stopped"
-            raise _stopped(f"{doing} {what}", own_limits)
+                raise _stopped(
+                    f"{doing} took longer than {time_s:g} s and was stopped",
+                    resource.RLIMIT_CPU,
+                    time_s,
+                )
+            raise ChildError(f"{doing} {_death(code)}")
         kind, value = pickle.loads(answer.read_bytes())
     if kind == "refused":
         raise value
     if kind == "memory":
-        raise _stopped(f"{doing} needs more than {memory >> 20} MB of memory", own_limits)
+        raise _stopped(
+            f"{doing} needs more than {memory >> 20} MB of memory", resource.RLIMIT_AS, memory
+        )
     if kind == "failed":
-        raise _stopped(f"{doing} failed unexpectedly ({value})", own_limits)
+        raise ChildError(f"{doing} failed unexpectedly ({value})")
     result: T = value
     return result
 
@@ -129,17 +133,6 @@ def _limit(which: int, ours: int, more: int = 0) -> None:
     resource.setrlimit(which, (soft, hard))
 
 
-def _own_limits(memory: int, time_s: float) -> str:
-    """Which limits that this process was started with are lower than ours; else ""."""
-    space, seconds = (resource.getrlimit(w)[0] for w in (resource.RLIMIT_AS, resource.RLIMIT_CPU))
-    lower = []
-    if space != resource.RLIM_INFINITY and space < memory:
-        lower.append(f"{space >> 20} MB of memory (`ulimit -v`)")
-    if seconds != resource.RLIM_INFINITY and seconds < time_s:
-        lower.append(f"{seconds} s of a processor (`ulimit -t`)")
-    return f"this shell allows only {' and '.join(lower)}; raise that limit" if lower else ""
-
-
 def _outcome(task: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, Any]:
     try:
         return "done", task(*arguments)
@@ -160,8 +153,16 @@ def missing_library(error: ImportError) -> ModelError:
     )
 
 
-def _stopped(what: str, own_limits: str) -> ModelError:
-    return ModelError(f"{what}; {own_limits}") if own_limits else ChildError(what)
+def _stopped(what: str, which: int, ours: float) -> ModelError:
+    """The error of a child that met a limit: the user's own, where that is the lower one."""
+    own = resource.getrlimit(which)[0]
+    if own == resource.RLIM_INFINITY or own >= ours:
+        return ChildError(what)
+    if which == resource.RLIMIT_AS:
+        limit = f"{own >> 20} MB of memory (`ulimit -v`)"
+    else:
+        limit = f"{own} s of a processor (`ulimit -t`)"
+    return ModelError(f"{what}; this process may take only {limit}: raise that limit")
 
 
 def _death(code: int) -> str:

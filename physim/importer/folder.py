@@ -10,16 +10,18 @@ from pathlib import Path
 
 import numpy as np
 
-from physim.errors import ConfigError, ModelError
-from physim.files import told
+from physim.errors import ConfigError, ModelError, PhysimError
+from physim.files import real_path, told
 from physim.importer.build import Imported
 from physim.importer.child import ChildError
-from physim.importer.parts import convex_parts
+from physim.importer.parts import Parts, convex_parts
 from physim.importer.problems import Problem
+from physim.importer.solids import volume_of
 from physim.pigs import mesh as meshes
 from physim.pigs.library import model_folder
 from physim.pigs.model import MTL_NAME, write_fingerprint, write_materials
 from physim.pigs.modelfile import FILE_NAME, fingerprint_of, read_model_file
+from physim.pigs.solid import solid_of
 from physim.prepared import keep
 from physim.values import FloatArray
 
@@ -35,13 +37,24 @@ def write_folder(imported: Imported, folder: Path, name: str) -> None:
     """
     refuse_taken(folder)
     with told(ModelError, f"{folder}: cannot be written", "choose another --out"):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = Path(tempfile.mkdtemp(prefix=".physim-model-", dir=folder.parent))
+        folder = real_path(folder)
+        there = folder.is_dir()  # empty; it stays, with its mode and whoever works in it
+        if not there:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+        place = folder if there else folder.parent
+        unfinished = Path(tempfile.mkdtemp(prefix=".physim-model-", dir=place))
         try:
             _write(imported, unfinished, name)
             keep(unfinished)
-            unfinished.chmod(0o777 & ~_umask())
-            unfinished.replace(folder)
+            if there:  # without its YAML it is no model yet
+                for path in sorted(unfinished.iterdir(), key=lambda path: path.name == FILE_NAME):
+                    path.replace(folder / path.name)
+            else:
+                unfinished.chmod(0o777 & ~_umask())
+                unfinished.replace(folder)
+        except PhysimError as error:
+            said = str(error).replace(str(unfinished), str(folder))
+            raise ModelError(f"{imported.path}: no model can be made of it: {said}") from error
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
 
@@ -60,7 +73,7 @@ def refuse_taken(folder: Path) -> None:
         )
 
 
-def rebuild_parts(folder: Path) -> list[Problem]:
+def rebuild_parts(folder: Path) -> Parts:
     """Cuts the parts of an added model anew, by the landmarks that its YAML has now.
 
     Raises:
@@ -68,20 +81,27 @@ def rebuild_parts(folder: Path) -> list[Problem]:
     """
     settings = read_model_file(folder)
     if settings.landmarks is None:
-        raise ModelError(f"{settings.path}: has no `landmarks` to cut the mesh by")
+        raise ModelError(
+            f"{settings.path}: has no `landmarks` to cut the mesh by; give boxes there"
+        )
+    solid_of(settings)  # refuses what is no solid, with what to do
     obj = meshes.read_obj(settings.mesh)
+    faces = obj.faces if volume_of(obj.vertices, obj.faces) > 0 else obj.faces[:, ::-1]
     unit = 1e3 * settings.unit_m
     marks = {label: tuple(box.tolist()) for label, box in settings.landmarks.items()}
     try:
-        parts = convex_parts(obj.vertices * unit, obj.faces, marks)
+        parts = convex_parts(obj.vertices * unit, faces, marks)
     except ChildError as error:
         raise ModelError(
             f"{settings.mesh}: {error}; make the model anew with `physim model add`"
         ) from error
+    if not marks:
+        action = "no pose of the rules is read, every rest is `other`; give some in model.yaml"
+        parts.problems.append(Problem("landmarks", "no boxes", action))
     _write_parts(settings.parts, [(label, c / unit) for label, c in parts.corners])
     write_fingerprint(settings.path, "landmarks_fingerprint", fingerprint_of(settings.landmarks))
     keep(folder)
-    return parts.problems
+    return parts
 
 
 def _write(imported: Imported, folder: Path, name: str) -> None:

@@ -10,11 +10,13 @@ be told. The mesh libraries drop what they do not know. Writing is left to one o
 from __future__ import annotations
 
 import re
+import struct
+import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 from physim.arguments import shown_name
-from physim.errors import ModelError
 from physim.importer.gltf import read_glb, read_gltf
 from physim.importer.ply import read_ply
 from physim.importer.polygons import is_binary_stl, read_obj, read_off, read_stl
@@ -34,6 +36,19 @@ READERS: dict[str, Callable[[Reading, bytes], None]] = {
 }
 SUFFIXES = tuple(READERS)
 WRITTEN = (".stl", ".obj", ".ply", ".glb", ".3mf", ".off")
+_DAMAGED = (  # what comes of a tree whose entries are of other kinds than the format's
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    RuntimeError,  # also nested too deeply, or of a later ZIP than is known
+    SyntaxError,  # of XML
+    TypeError,
+    ValueError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 _WIDE = re.compile(  # by its mark, or as every other byte of the start is 0
     rb"(\xff\xfe\0\0|\0\0\xfe\xff)|\xff\xfe|\xfe\xff|([\t\r\n -~]\0){8}|(\0[\t\r\n -~]){8}"
 )
@@ -59,17 +74,23 @@ def read(path: Path) -> RawMesh:
         content = _text(reading, content)
     try:
         READERS[kind](reading, content)
-    except (ModelError, MemoryError):
-        raise
-    except Exception as error:  # a tree whose entries are of other kinds than the format's
+    except _DAMAGED as error:
         raise reading.refused(
             f"cannot be read as {kind[1:].upper()}: it is damaged, cut off or of another format"
         ) from error
     said = _UNIT_SAID.search(content[:2000])
     if said and not reading.unit:
         words = shown_name(b" ".join(said[0].split()).decode())
-        reading.note("unit", f"{words}, in a comment", "not taken: no standard; else give --unit")
+        reading.unit_remark = _unit_named(said[1].lower().decode())
+        action = "no standard, so taken only if it gives a likely size; else give --unit"
+        reading.note("unit", f"{words}, in its text", action)
     return reading.mesh(kind in (".glb", ".gltf"))
+
+
+def _unit_named(word: str) -> str:
+    """The key of `scale.UNITS_MM` for a word that `_UNIT_SAID` finds."""
+    starts = {"mm": "mm", "mi": "mm", "c": "cm", "i": "inch", "f": "foot", "m": "m"}
+    return next(unit for start, unit in starts.items() if word.startswith(start))
 
 
 def _text(reading: Reading, content: bytes) -> bytes:

@@ -20,13 +20,14 @@ from physim.values import FloatArray
 
 Tree = dict[str, Any]  # of JSON
 _TYPES = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
-_WIDTHS = {"SCALAR": 1, "VEC3": 3}
+_WIDTHS = {"SCALAR": 1, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 _JSON, _BIN = 0x4E4F534A, 0x004E4942
 _HARMLESS = re.compile(  # required or not, they move no vertex
     r"KHR_(mesh_quantization|node_visibility|materials_\w+|texture_\w+|lights_\w+|xmp\w*|animation_"
     r"pointer)|EXT_(texture_\w+|lights_\w+)|MSFT_texture_dds|ADOBE_materials_\w+|FB_ngon_encoding"
 )
 _INSTANCES = "EXT_mesh_gpu_instancing"
+_UNIT = 0.01  # how far from 1 the length of a quaternion may be
 _UNCOMPRESSED = "export it uncompressed"
 
 
@@ -45,6 +46,8 @@ def read_glb(reading: Reading, content: bytes) -> None:
         raise reading.refused(f"is glTF {version}", "export it as glTF 2.0")
     if not 12 < length <= len(content):
         raise reading.cut_off(f"it announces {length:,} bytes and has {len(content):,}")
+    if content[length : length + 4] == b"glTF":
+        raise reading.refused("another GLB follows its end", "save each in a file of its own")
     if length < len(content):
         reading.note("spare bytes", f"{len(content) - length} behind its end", "left out")
     chunks: dict[int, bytes] = {}
@@ -72,30 +75,32 @@ class _Scene:
         self._tree: Tree = tree
         self._buffers: dict[int, bytes] = {}
         self._meshes: set[int] = set()
+        self._parents: dict[int, int] = {}
 
     def read(self) -> None:
         """Adds the triangles of the scene."""
         reading, tree = self._reading, self._tree
-        version = str(tree.get("asset", {}).get("version", "without a version"))
-        if version.partition(".")[0] != "2":
+        asset = tree.get("asset", {})
+        version = str(asset.get("minVersion", asset.get("version", "without a version")))
+        if version != "2.0" and ("minVersion" in asset or version.partition(".")[0] != "2"):
             raise reading.refused(f"is glTF {shown_name(version)}", "export it as glTF 2.0")
         for extension in tree.get("extensionsRequired", []):
             if not _HARMLESS.fullmatch(str(extension)):
                 raise self._extension(str(extension))
         reading.unit = "m"
         nodes, scenes = tree.get("nodes", []), tree.get("scenes", [])
+        self._parents = {c: k for k, node in enumerate(nodes) for c in node.get("children", [])}
         if scenes:
             roots = self._item("scenes", tree.get("scene", 0)).get("nodes", [])
         else:
-            children = {child for node in nodes for child in node.get("children", [])}
-            roots = [k for k in range(len(nodes)) if k not in children]
+            roots = [k for k in range(len(nodes)) if k not in self._parents]
         if len(scenes) > 1:
             reading.leave_out("other scenes", "only the first shown is read", len(scenes) - 1)
         if nodes:
             self._walk(roots)
         else:
             for k in range(len(tree.get("meshes", []))):
-                self._add_mesh(k, np.eye(4))
+                self._add_mesh(k, np.eye(4), {})
         unused = len(tree.get("meshes", [])) - len(self._meshes)
         if unused:
             reading.leave_out("meshes", "they are not in the scene", unused)
@@ -116,24 +121,33 @@ class _Scene:
             shown = shown and extensions.get("KHR_node_visibility", {}).get("visible", True)
             if _INSTANCES in extensions:
                 raise self._extension(_INSTANCES)
-            matrix = outer @ _matrix(node)
+            matrix = outer @ self._matrix(index)
             if "mesh" in node and not shown:
                 self._meshes.add(node["mesh"])
                 self._reading.leave_out("hidden nodes", "they are not shown")
             elif "mesh" in node:
-                if "skin" in node:
-                    self._reading.leave_out("skins", "the mesh is taken as it was modelled")
-                self._add_mesh(node["mesh"], matrix)
+                self._add_mesh(node["mesh"], matrix, node)
             children = node.get("children", [])
             waiting += [(child, matrix, shown) for child in reversed(children)]
 
-    def _add_mesh(self, index: int, matrix: FloatArray) -> None:
+    def _add_mesh(self, index: int, matrix: FloatArray, node: Tree) -> None:
         mesh = self._item("meshes", index)
         self._meshes.add(index)
+        weights = node["weights"] if "weights" in node else mesh.get("weights", [])
         for primitive in mesh["primitives"]:
-            self._add_primitive(primitive, matrix)
+            self._add_primitive(primitive, matrix, weights, node.get("skin"))
 
-    def _add_primitive(self, primitive: Tree, matrix: FloatArray) -> None:
+    def _add_primitive(
+        self, primitive: Tree, matrix: FloatArray, weights: list[float], skin: int | None
+    ) -> None:
+        """Adds the triangles of a primitive.
+
+        Args:
+            primitive: of a mesh.
+            matrix: (4, 4) the place of its node, for columns.
+            weights: of its morph targets; those that are missing are 0.
+            skin: number of the one that places it, if any.
+        """
         reading = self._reading
         mode = primitive.get("mode", 4)
         if mode in (0, 1, 2, 3):
@@ -141,8 +155,6 @@ class _Scene:
             return
         if mode not in (4, 5, 6):
             raise reading.refused(f"a primitive of the unknown mode {mode!r}")
-        if "targets" in primitive:
-            reading.leave_out("morph targets", "the shape without them", len(primitive["targets"]))
         used = [primitive["attributes"].get("POSITION"), primitive.get("indices")]
         if used[0] is None:
             reading.leave_out("primitives without positions", "they have no place")
@@ -155,11 +167,51 @@ class _Scene:
                     raise reading.refused("an accessor has no data")
                 raise self._extension(str(names[0]))
         vertices = self._accessor(used[0], "VEC3").astype(np.float64)
+        for k, target in enumerate(primitive.get("targets", [])):
+            if not any(weights[k : k + 1]):
+                reading.leave_out("morph targets", "the shape without them")
+            elif "POSITION" in target:
+                vertices += weights[k] * self._accessor(target["POSITION"], "VEC3")
+        if skin is not None and "JOINTS_0" not in primitive["attributes"]:
+            reading.leave_out("skins", "the mesh is taken as it was modelled")
+        elif skin is not None:  # the joints give the place, that of the node is of no account
+            vertices, matrix = self._skinned(vertices, primitive["attributes"], skin), np.eye(4)
         if used[1] is None:
             corners: IntArray = np.arange(len(vertices))
         else:
             corners = self._accessor(used[1], "SCALAR")[:, 0].astype(np.int64)
         reading.add(vertices, self._triangles(corners, mode), matrix)
+
+    def _skinned(self, vertices: FloatArray, attributes: Tree, index: int) -> FloatArray:
+        """(n, 3) vertices where the joints of a skin put them, in the axes of the scene."""
+        skin = self._item("skins", index)
+        joints = np.array([self._place(joint) for joint in skin["joints"]])
+        if "inverseBindMatrices" in skin:
+            given = self._accessor(skin["inverseBindMatrices"], "MAT4")[: len(joints)]
+            joints = joints @ given.astype(np.float64).reshape(-1, 4, 4).transpose(0, 2, 1)
+        matrices = np.zeros((len(vertices), 4, 4))
+        for k in range(sum(name.startswith("JOINTS_") for name in attributes)):
+            which = self._accessor(attributes[f"JOINTS_{k}"], "VEC4").astype(np.int64)
+            shares = self._accessor(attributes[f"WEIGHTS_{k}"], "VEC4")
+            if which.max() >= len(joints):
+                raise self._reading.refused(f"names joint {which.max()} of {len(joints)}")
+            for column in range(4):
+                matrices += shares[:, column, None, None] * joints[which[:, column]]
+        total = matrices[:, 3, 3, None]
+        if not (total > 0).all():
+            raise self._reading.refused("a vertex hangs from no joint of its skin")
+        moved = np.einsum("nij,nj->ni", matrices[:, :3, :3], vertices) + matrices[:, :3, 3]
+        return np.asarray(moved / total)
+
+    def _place(self, index: int) -> FloatArray:
+        """(4, 4) from a node's axes to those of the scene, for columns."""
+        matrix = self._matrix(index)
+        for _ in range(len(self._parents)):
+            if index not in self._parents:
+                return matrix
+            index = self._parents[index]
+            matrix = self._matrix(index) @ matrix
+        return matrix
 
     def _triangles(self, corners: IntArray, mode: int) -> IntArray:
         if mode == 4:
@@ -223,6 +275,28 @@ class _Scene:
         strides = (stride, kind.itemsize)
         return np.ndarray((count, width), kind, buffer, start + offset, strides)
 
+    def _matrix(self, index: int) -> FloatArray:
+        """(4, 4) from a node's axes to its parent's, for columns."""
+        node = self._item("nodes", index)
+        if "matrix" in node:
+            return np.array(node["matrix"], dtype=np.float64).reshape(4, 4).T
+        quaternion = np.array(node.get("rotation", (0.0, 0.0, 0.0, 1.0)), dtype=np.float64)
+        length = float(np.linalg.norm(quaternion))
+        if not abs(length - 1.0) < _UNIT:
+            raise self._reading.refused(f"the rotation of node {index} has length {length:.3g}")
+        x, y, z, w = quaternion / length
+        turn = np.array(
+            [
+                [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+                [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+                [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+            ]
+        )
+        matrix = np.eye(4)
+        matrix[:3, :3] = turn * np.array(node.get("scale", (1.0, 1.0, 1.0)), dtype=np.float64)
+        matrix[:3, 3] = node.get("translation", (0.0, 0.0, 0.0))
+        return matrix
+
     def _buffer(self, index: int) -> bytes:
         buffer = self._item("buffers", index)
         if index not in self._buffers:
@@ -256,24 +330,6 @@ class _Scene:
         return self._reading.refused(
             f"needs the extension {shown_name(name[:60])}, which is not understood", remedy
         )
-
-
-def _matrix(node: Tree) -> FloatArray:
-    """(4, 4) from a node's axes to its parent's, for columns."""
-    if "matrix" in node:
-        return np.array(node["matrix"], dtype=np.float64).reshape(4, 4).T
-    x, y, z, w = np.array(node.get("rotation", (0.0, 0.0, 0.0, 1.0)), dtype=np.float64)
-    turn = np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-    matrix = np.eye(4)
-    matrix[:3, :3] = turn * np.array(node.get("scale", (1.0, 1.0, 1.0)), dtype=np.float64)
-    matrix[:3, 3] = node.get("translation", (0.0, 0.0, 0.0))
-    return matrix
 
 
 def _inline(reading: Reading, uri: str) -> bytes:

@@ -9,7 +9,7 @@ import numpy as np
 
 from physim.importer.problems import place
 from physim.importer.solids import IntArray
-from physim.importer.winding import pair_up
+from physim.importer.winding import odd_sides
 from physim.values import FloatArray
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def stitched(vertices: FloatArray, faces: IntArray, near: float) -> tuple[IntArr
     """
     count = 0
     for _ in range(_ROUNDS):
-        open_sides = pair_up(faces)[2]
+        open_sides = odd_sides(faces)  # also of one body's edge on which another's lies parted
         onward = np.roll(faces, -1, axis=1).T.reshape(-1)[open_sides]
         ends = np.stack([faces.T.reshape(-1)[open_sides], onward], axis=1)
         owner = open_sides % len(faces)
@@ -92,7 +92,7 @@ def fill_holes(
         faces: (m, 3).
         ends: (b, 2) vertices of each open side, lower first.
         turned: (b,) whether its face runs from the higher to the lower.
-        size: longest side of the mesh, same unit.
+        size: longest side of the mesh's largest piece, same unit.
         out: takes the notes.
     """
     loops = _loops(np.where(turned[:, None], ends[:, ::-1], ends))

@@ -10,16 +10,18 @@ import numpy as np
 from physim.importer import decompose, hulls
 from physim.importer.cache import cached
 from physim.importer.child import ChildError, run_limited
-from physim.importer.landmarks import SOLID, Box, cut
+from physim.importer.landmarks import REST, SOLID, Box, cut
 from physim.importer.problems import Problem
 from physim.importer.solids import IntArray, Solid, volume_of
 from physim.pigs.model import MOST_PARTS
+from physim.poses.classify import FRONT_FEET, HIND_FEET, TRUNK_AND_TAIL
 from physim.values import FloatArray
 
 TIME_S = 25.0  # for all decompositions together
 TOLERANCE = 1e-3  # of the longest side: the corners of a part that are left out
 MOST_CORNERS = 600  # of all parts: the engine's time grows with them
 CONVEX = 0.02  # a hull whose volume exceeds the piece's by less than this share is the piece
+ALL = 0.9  # share of the mesh beyond which a box was hardly meant
 ROUGH = 0.10  # share beyond which a single hull in place of a piece is worth a warning
 
 
@@ -29,12 +31,14 @@ class Parts:
 
     Attributes:
         corners: (label, (k, 3) corners [mm]) of each.
+        shares: of the mesh's volume that each label took.
         problems: what there is to say.
-        uncovered_mm: how far the mesh reaches out of the parts at most.
-        bulge_mm: how far the parts reach out of the mesh at most.
+        uncovered_mm: how far the mesh reaches out of the parts, at all samples (`hulls`).
+        bulge_mm: how far the parts reach out of the mesh, at all samples.
     """
 
     corners: list[tuple[str, FloatArray]] = field(default_factory=list)
+    shares: dict[str, float] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     uncovered_mm: float = 0.0
     bulge_mm: float = 0.0
@@ -71,8 +75,9 @@ def _parts(vertices: FloatArray, faces: IntArray, marks: Mapping[str, Box], time
         pieces = _few_enough(pieces)
     else:
         pieces = [Piece(SOLID, vertices, faces, volume_of(vertices, faces))]
-    shares = _shares(pieces)
-    for piece, count in zip(pieces, shares, strict=True):
+    out.shares = _taken(pieces)
+    out.problems += _told(out.shares, marks, vertices)
+    for piece, count in zip(pieces, _counts(pieces), strict=True):
         out.corners += _decomposed(piece, count, size, time_s, out)
     labels = [label for label, _ in out.corners]
     corners, _ = hulls.few_corners([c for _, c in out.corners], MOST_CORNERS, TOLERANCE * size)
@@ -106,32 +111,89 @@ def _cut(vertices: FloatArray, faces: IntArray, marks: Mapping[str, Box]) -> lis
 
 
 def _few_enough(pieces: list[Piece]) -> list[Piece]:
-    """Small pieces of one label become one, until the engine can take all."""
+    """Small pieces of one label become one, until the engine can take all; no label is lost.
+
+    There are no more labels than parts that the engine takes.
+    """
     pieces = sorted(pieces, key=lambda piece: -piece.volume)
     while len(pieces) > MOST_PARTS:
-        last = pieces.pop()
-        host = next((i for i, p in enumerate(pieces) if p.label == last.label), len(pieces) - 1)
+        labels = [piece.label for piece in pieces]
+        last = max(i for i, label in enumerate(labels) if labels.count(label) > 1)
+        small, host = pieces.pop(last), labels.index(labels[last])
         merged = pieces[host]
         pieces[host] = Piece(
             merged.label,
-            np.concatenate([merged.vertices, last.vertices]),
-            np.concatenate([merged.faces, last.faces + len(merged.vertices)]),
-            merged.volume + last.volume,
+            np.concatenate([merged.vertices, small.vertices]),
+            np.concatenate([merged.faces, small.faces + len(merged.vertices)]),
+            merged.volume + small.volume,
         )
     return pieces
 
 
-def _shares(pieces: list[Piece]) -> list[int]:
+def _taken(pieces: list[Piece]) -> dict[str, float]:
+    """The share of the volume that each label took."""
+    shares: dict[str, float] = {}
+    for piece in pieces:
+        shares[piece.label] = shares.get(piece.label, 0.0) + piece.volume
+    total = sum(shares.values())
+    return {label: volume / total for label, volume in shares.items()}
+
+
+def _told(
+    shares: Mapping[str, float], marks: Mapping[str, Box], vertices: FloatArray
+) -> list[Problem]:
+    """Boxes that took nothing or nearly all: poses that need what is missing are never read."""
+    amend = "correct the boxes under `landmarks` in model.yaml, then `physim model build`"
+    ends = " to ".join(f"({x:g}, {y:g}, {z:g})" for x, y, z in _ends(vertices))
+    problems = []
+    if nothing := [label for label in marks if label not in shares]:
+        action = (
+            f"nothing is taken of the mesh, which reaches from {ends} mm, or boxes before took it: "
+            f"no part is so called{_unread(nothing)}; {amend}"
+        )
+        problems.append(Problem("landmarks", ", ".join(nothing), action))
+    for label in marks:
+        if shares.get(label, 0.0) > ALL:
+            action = f"its box takes {shares[label]:.1%} of the mesh; {amend}"
+            problems.append(Problem("landmarks", label, action))
+    if marks and not set(TRUNK_AND_TAIL) & set(shares):
+        action = f"the boxes leave nothing of it{_unread([REST])}; {amend}"
+        problems.append(Problem("landmarks", REST, action))
+    return problems
+
+
+def _ends(vertices: FloatArray) -> list[list[float]]:
+    """The least and the greatest coordinates, as a message tells them."""
+    return [
+        (np.round(end, 1) + 0.0).tolist() for end in (vertices.min(axis=0), vertices.max(axis=0))
+    ]
+
+
+def _unread(labels: list[str]) -> str:
+    """Which poses of the rules need these parts (`poses.classify`), as the end of a sentence."""
+    poses = {
+        "snout": "snouter or leaning jowler at all",
+        "left_ear": "leaning jowler on the left ear",
+        "right_ear": "leaning jowler on the right ear",
+        **dict.fromkeys(FRONT_FEET, "trotter, snouter or leaning jowler on that front foot"),
+        **dict.fromkeys(HIND_FEET, "trotter"),
+        REST: "razorback",
+    }
+    lost = dict.fromkeys(poses[label] for label in labels if label in poses)
+    return f", so that no {', no '.join(lost)} is read" if lost else ""
+
+
+def _counts(pieces: list[Piece]) -> list[int]:
     """How many parts each piece may become: those get most whose hulls are farthest off."""
-    shares = [1] * len(pieces)
+    counts = [1] * len(pieces)
     excess = [piece.excess for piece in pieces]
     rough = [e > CONVEX * piece.volume for e, piece in zip(excess, pieces, strict=True)]
     for _ in range(MOST_PARTS - len(pieces)):
-        need = [e / n**2 if r else 0.0 for e, n, r in zip(excess, shares, rough, strict=True)]
+        need = [e / n**2 if r else 0.0 for e, n, r in zip(excess, counts, rough, strict=True)]
         if max(need) <= 0:
             break
-        shares[int(np.argmax(need))] += 1
-    return shares
+        counts[int(np.argmax(need))] += 1
+    return counts
 
 
 def _decomposed(

@@ -42,7 +42,9 @@ def read_ply(reading: Reading, content: bytes) -> None:
     first = re.match(rb"ply[ \t]*(\r\n|\n|\r)", content, re.I)
     if first is None:
         raise reading.refused("no PLY: it does not begin with `ply`")
-    last = re.search(rb"[\r\n][ \t]*end_header[ \t]*(" + first[1] + rb"|$)", content, re.I)
+    # A head of which each line ends with CR may be followed by a number whose byte is an LF.
+    end = rb"\r|\n" if first[1] == b"\r" else rb"\r\n|\r|\n"
+    last = re.search(rb"[\r\n][ \t]*end_header[ \t]*(" + end + rb"|$)", content, re.I)
     if last is None:
         raise reading.cut_off("its head has no end")
     order, elements = _ply_head(reading, content[first.end() : last.start()])
@@ -64,6 +66,8 @@ def read_ply(reading: Reading, content: bytes) -> None:
             wanted = [k for k, p in enumerate(properties) if p[0] in _INDICES and p[2]]
             if len(wanted) != 1:
                 raise reading.refused("its faces have no list `vertex_indices`")
+            if properties[wanted[0]][1][0] == "f":
+                raise reading.refused("the `vertex_indices` of its faces are no whole numbers")
             reading.refuse_many(count)
             polygons = data.lists(count, properties, wanted[0])
         elif any(p[2] and p[0] in _INDICES for p in properties):
@@ -153,12 +157,13 @@ class _Binary:
     def __init__(self, reading: Reading, announced: str, content: bytes, order: str) -> None:
         self._reading, self._announced = reading, announced
         self._content, self._order, self._at = content, order, 0
-        self._last_row = b""
+        self._properties: list[Property] = []  # of the last element
 
     def table(self, count: int, properties: list[Property], columns: list[int]) -> FloatArray:
         """(count, k) the chosen columns of an element without lists."""
         if any(p[2] for p in properties):
             raise self._reading.refused("its vertices hold lists")
+        self._properties = properties
         rows = self._rows(count, properties, [1] * len(properties))
         if rows is None:
             raise self._cut_off()
@@ -168,7 +173,7 @@ class _Binary:
         self, count: int, properties: list[Property], wanted: int | None
     ) -> tuple[IntArray, IntArray]:
         """All entries of one list of an element, one after the other; and its lengths (count,)."""
-        start = self._at
+        start, self._properties = self._at, properties
         values, sizes, first = array("q"), array("q"), [1] * len(properties)
         for row in range(count):
             for k, (_, code, length) in enumerate(properties):
@@ -206,7 +211,6 @@ class _Binary:
         if any((rows[f"n{k}"] != size).any() for k, size in enumerate(sizes) if properties[k][2]):
             return None
         self._at += rows.nbytes
-        self._last_row = rows[-1:].tobytes()
         return rows
 
     def _take(self, code: str, number: int) -> tuple[float, ...]:
@@ -224,9 +228,23 @@ class _Binary:
 
     def tell_rest(self) -> None:
         """What follows the last element."""
-        rest = self._content[self._at :]
-        row = self._last_row
-        if row and rest and len(rest) % len(row) == 0 and rest[:1] == row[:1]:
+        at, end = self._at, len(self._content.rstrip(b"\0 \t\r\n\x1a"))
+        while self._properties and at < end:
+            at = self._row_end(at)
+        if self._at < at <= len(self._content):
             raise self._reading.refused(f"{self._announced}, but more follow")
+        rest = len(self._content) - self._at
         if rest:
-            self._reading.note("spare bytes", f"{len(rest)} behind the last element", "left out")
+            self._reading.note("spare bytes", f"{rest} behind the last element", "left out")
+
+    def _row_end(self, at: int) -> int:
+        """Where a row of the last element that begins here would end, perhaps behind the file."""
+        for _, code, length in self._properties:
+            number = 1
+            if length:
+                kind = np.dtype(length)
+                field = self._content[at : at + kind.itemsize]
+                number = int.from_bytes(field, "big" if self._order == ">" else "little")
+                at += kind.itemsize
+            at += number * np.dtype(code).itemsize
+        return at

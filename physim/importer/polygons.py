@@ -16,7 +16,7 @@ from itertools import chain, islice
 import numpy as np
 
 from physim.arguments import shown_name
-from physim.importer.reading import EXPORT, Reading
+from physim.importer.reading import EXPORT, WHOLE, Reading
 from physim.values import FloatArray
 
 # --- STL -------------------------------------------------------------------------------------
@@ -123,7 +123,6 @@ _NO_SHAPE = frozenset(
     b"trace_obj".split()
 )
 _NAMES = frozenset(b"g o usemtl mtllib usemap maplib".split())  # may end with a backslash
-_INDEX = re.compile(rb"[-+]?\d+").fullmatch
 _CURVED = frozenset(
     b"cstype deg bmat step curv curv2 surf parm trim hole scrv sp end con ctech stech bsp bzp cdc "
     b"cdp res".split()
@@ -138,9 +137,9 @@ def read_obj(reading: Reading, content: bytes) -> None:
     for number, fields in _statements(content):
         word = fields[0].lower()
         if word == b"v":
-            if not 4 <= len(fields) <= 8:
+            if len(fields) - 1 not in (3, 4, 6, 7):  # with a weight, a colour, or both
                 raise reading.refused(f"line {number}: a vertex of {len(fields) - 1} numbers")
-            if len(fields) == 5 and reading.floats(iter(fields[4:]), 1, "weights")[0] != 1:
+            if len(fields) in (5, 8) and reading.floats(iter(fields[4:]), 1, "weights")[0] != 1:
                 raise reading.refused(
                     f"line {number}: a vertex with a weight, as of free-form surfaces",
                     "export it as polygons",
@@ -163,8 +162,8 @@ def read_obj(reading: Reading, content: bytes) -> None:
     lines, sizes, so_far = np.array(faces, dtype=np.int64).reshape(-1, 3).T
     lines, so_far = np.repeat(lines, sizes), np.repeat(so_far, sizes)
     indices = [name.partition(b"/")[0] for name in named]
-    if not all(map(_INDEX, indices)):
-        at = next(k for k, index in enumerate(indices) if not _INDEX(index))
+    if not all(map(WHOLE.fullmatch, indices)):
+        at = next(k for k, index in enumerate(indices) if not WHOLE.fullmatch(index))
         raise reading.no_number(indices[at:], f"face of line {lines[at]}", whole=True)
     given = np.array(list(map(int, indices)), dtype=np.int64)
     corners = np.where(given > 0, given - 1, given + so_far)  # below 0: back from the last so far
@@ -201,7 +200,7 @@ def _statements(content: bytes) -> Iterator[tuple[int, list[bytes]]]:
 
 # --- OFF -------------------------------------------------------------------------------------
 
-_OFF = re.compile(rb"((?:ST)?C?N?)(4?n?)OFF|c?off")
+_OFF = re.compile(rb"((?:ST)?C?N?)(4?n?)OFF|[Cc]?[Oo]ff")
 
 
 def read_off(reading: Reading, content: bytes) -> None:
@@ -250,7 +249,7 @@ def next_polygon(reading: Reading, tokens: Iterator[bytes]) -> list[int] | None:
     if fields and fields[0].isdigit():
         size = int(fields[0])
         fields = list(islice(tokens, size))
-        if not all(map(_INDEX, fields)):
+        if not all(map(WHOLE.fullmatch, fields)):
             raise reading.no_number(fields, "faces", whole=True)
         return list(map(int, fields)) if len(fields) == size else None
     if fields:
@@ -263,5 +262,7 @@ def tell_rest(reading: Reading, rest: list[bytes], announced: str) -> None:
     rest = [field for field in rest if field.strip(b"\0\x1a")]
     if rest and all(re.fullmatch(rb"[-+.\deE]+", field) for field in rest[:4]):
         raise reading.refused(f"{announced}, but more numbers follow")
+    if rest and re.fullmatch(rb"(?:ST)?C?N?OFF|ply", rest[0], re.I):
+        raise reading.refused("another mesh follows its end", "save each in a file of its own")
     if rest:
         reading.note("spare text", f"{len(rest)} words behind the last face", "left out")

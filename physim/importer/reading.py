@@ -23,7 +23,7 @@ MAX_FACES = 1_000_000
 MAX_COORDINATE = 1e9  # of any unit
 EXPORT = "export it again from the 3D program"
 _NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?(nan|inf(inity)?)", re.I)
-_WHOLE = re.compile(rb"[-+]?\d+")
+WHOLE = re.compile(rb"[-+]?\d+")
 _FLAT = 1e-9  # of a polygon's area: a triangle that is less negative is a straight line
 
 
@@ -35,6 +35,7 @@ class RawMesh:
         vertices: (n, 3) in the file's unit and axes.
         faces: (m, 3) vertex indices.
         unit: a key of `scale.UNITS_MM` where the file says it, else "".
+        unit_remark: the one that its text names, of a format without units; else "".
         y_up: whether the format has y upwards and z forward (glTF).
         notes: what was left out, or is odd.
     """
@@ -42,6 +43,7 @@ class RawMesh:
     vertices: FloatArray
     faces: IntArray
     unit: str
+    unit_remark: str
     y_up: bool
     notes: tuple[Problem, ...] = ()
 
@@ -56,7 +58,7 @@ class Reading:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = shown_name(path.name)
-        self.unit = ""
+        self.unit = self.unit_remark = ""
         self.notes: list[Problem] = []
         self._left_out: Counter[tuple[str, str]] = Counter()
         self._vertices: list[FloatArray] = []
@@ -174,13 +176,15 @@ class Reading:
         if len(taken) < count:
             raise self.cut_off(f"its last {what} are missing")
         try:
+            if b"_" in b"".join(taken):  # which `float` reads over
+                raise ValueError
             return np.array([float(text) for text in taken])
         except ValueError:
             raise self.no_number(taken, what) from None
 
     def no_number(self, fields: Iterable[bytes], what: str, whole: bool = False) -> ModelError:
         """The error of fields of which one is no number, or no whole one."""
-        pattern = _WHOLE if whole else _NUMBER
+        pattern = WHOLE if whole else _NUMBER
         text = next((field for field in fields if not pattern.fullmatch(field)), b"")
         shown = shown_name(text.decode("utf-8", errors="replace")[:30]) or "an empty field"
         decimal = re.fullmatch(rb"[-+]?\d*,\d+(e[-+]?\d+)?", text, re.I)
@@ -208,7 +212,8 @@ class Reading:
                 f"holds coordinates beyond {MAX_COORDINATE:g}",
                 f"move the mesh to its origin and {EXPORT}",
             )
-        return RawMesh(vertices, faces, self.unit, y_up, tuple(self.notes))
+        notes = tuple(self.notes)
+        return RawMesh(vertices, faces, self.unit, self.unit_remark, y_up, notes)
 
 
 def plain_content(path: Path) -> bytes:

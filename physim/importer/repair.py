@@ -70,7 +70,8 @@ def repair(vertices_mm: FloatArray, faces: IntArray, largest: bool) -> Repaired:
     open_sides = winding.pair_up(faces)[2]
     if len(open_sides):
         ends, _, turned = winding.edges_of(faces)
-        filled = fill_holes(vertices, faces, ends[open_sides], turned[open_sides], size, out)
+        rims = ends[open_sides], turned[open_sides]
+        filled = fill_holes(vertices, faces, *rims, _largest_piece(vertices, faces), out)
         if filled is None:
             return out
         vertices, faces = filled
@@ -87,6 +88,17 @@ def repair(vertices_mm: FloatArray, faces: IntArray, largest: bool) -> Repaired:
             "bodies", f"{bodies.max() + 1} bodies", "join them to one in the 3D program"
         )
     return _joined(vertices, faces, bodies, size, largest, out)
+
+
+def _largest_piece(vertices: FloatArray, faces: IntArray) -> float:
+    """The longest side of the pieces' boxes; others may lie far from it."""
+    starts, ends = faces[:, :2].reshape(-1), faces[:, 1:].reshape(-1)
+    piece = winding.linked(starts, ends, len(vertices))[faces[:, 0]]
+    low = np.full((int(piece.max()) + 1, 3), np.inf)
+    high = -low
+    np.minimum.at(low, piece, vertices[faces].min(axis=1))
+    np.maximum.at(high, piece, vertices[faces].max(axis=1))
+    return float((high - low).max())
 
 
 def _welded(
@@ -125,7 +137,7 @@ def _stitched(
             return None
         faces, more = stitched(vertices, faces[thick], near * size)
         flat, put_in = flat + int((~thick).sum()), put_in + more
-        if not len(winding.pair_up(faces)[2]):
+        if not len(winding.odd_sides(faces)):
             break
     if flat:
         out.note("faces", f"{flat} without area", "left out")
@@ -133,6 +145,9 @@ def _stitched(
         out.note("edges", f"{put_in} vertices that lie on an edge", "put into it")
     faces, doubled = winding.once(faces)
     faces, flaps = winding.without_sheets(vertices, faces, SEAM * size)
+    if not len(faces):
+        out.refuse("sheets", "the whole mesh", "its faces are not joined: join them to a solid")
+        return None
     if doubled + flaps:
         out.note("sheets", f"{doubled + flaps} faces that enclose nothing", "left out")
     vertices, faces, odd = winding.parted(vertices, faces)
@@ -167,7 +182,8 @@ def _joined(
     """One solid of all bodies."""
     signed = winding.volumes(vertices, faces, bodies)
     order = np.argsort(-np.abs(signed))
-    if not abs(signed[order[0]]) > _FLAT * float(np.prod(np.ptp(vertices, axis=0))):
+    first = vertices[faces[bodies == order[0]]].reshape(-1, 3)
+    if not abs(signed[order[0]]) > _FLAT * float(np.prod(np.ptp(first, axis=0))):
         return out.refuse("flat", "the whole mesh", "give it thickness: it encloses no volume")
     if signed[order[0]] < 0:
         faces, signed = faces[:, ::-1], -signed
@@ -219,11 +235,18 @@ def _one_body(
 ) -> Repaired:
     added = [solid for solid, cavity in shells if not cavity]
     for solid in added:
-        share, middle = winding.overlaps(*_for_samples(solid, size).mesh())
-        if share > _OVERLAP and middle is not None:
+        wrong = _overlap(solid, size)
+        if wrong.share > _OVERLAP:
+            where = f"{place(wrong.middle)}, {wrong.share:.0%} of the surface"
+            if wrong.thin:
+                return out.refuse(
+                    "too thin",
+                    where,
+                    "thinner than the samples can tell apart; give it thickness",
+                )
             return out.refuse(
                 "self-overlap",
-                f"{place(middle)}, {share:.0%} of the surface",
+                where,
                 "it runs through itself; remesh it in the 3D program (Blender: Remesh, voxel)",
             )
     # The larger ones first: a body may lie in the cavity of a larger one.
@@ -262,11 +285,18 @@ def _one_body(
         out.note(
             "bodies", place(piece.bounds.mean(axis=0)), "a loose body was left out (--largest)"
         )
-    return _simplified(solid, size, out)
+    return _simplified(solid, float(np.ptp(solid.bounds, axis=0).max()), out)
 
 
-def _for_samples(solid: Solid, size: float) -> Solid:
-    return solid.simplified(_COARSE * size) if solid.faces > 4000 else solid
+def _overlap(solid: Solid, size: float) -> winding.Wrong:
+    """Where it overlaps itself; sheets that few faces make cross themselves are seen in more."""
+    wrong = winding.Wrong()
+    for faces, tolerance in ((4_000, _COARSE), (50_000, _FINE)):
+        fewer = solid.simplified(tolerance * size) if solid.faces > faces else solid
+        wrong = winding.overlaps(*fewer.mesh())
+        if wrong.share <= _OVERLAP or fewer is solid:
+            break
+    return wrong
 
 
 def _simplified(solid: Solid, size: float, out: Repaired) -> Repaired:

@@ -8,6 +8,7 @@ import numpy as np
 
 from physim.importer.build import Imported
 from physim.importer.orient import axes_text
+from physim.importer.parts import Parts
 from physim.importer.problems import Problem
 from physim.rests import RestTable
 from physim.values import FloatArray, Pose
@@ -64,14 +65,25 @@ def text(report: dict[str, Any]) -> str:
     lines.append(f"left and right: {mirror} ({report['asymmetry']:.1%} of the length)")
     apart = report["parts_distance_mm"]
     lines.append(
-        f"parts: the mesh reaches {apart['mesh_out_of_parts']:.2f} mm out of them at most, they "
-        f"{apart['parts_out_of_mesh']:.2f} mm out of the mesh (over hollows)"
+        f"parts: the mesh reaches {apart['mesh_out_of_parts']:.2f} mm out of them, they "
+        f"{apart['parts_out_of_mesh']:.2f} mm out of the mesh (over hollows), the most of all "
+        "corners and some thousand points of each surface"
     )
     held = ", ".join(f"{name} {p:.1%}" for name, p in report["poses"].items() if p > 0)
     lines.append(f"poses it can hold, from random orientations without speed: {held or 'none'}")
     if report["cannot_hold"]:
         lines.append("poses of the rules that it cannot: " + ", ".join(report["cannot_hold"]))
     return "\n".join([*lines, *problem_lines(report["problems"])])
+
+
+def parts_lines(parts: Parts) -> list[str]:
+    """What each label took of the mesh."""
+    labels = [label for label, _ in parts.corners]
+    return [
+        f"{label}: {share:.1%} of the volume, {count} part{'s' if count > 1 else ''}"
+        for label, share in parts.shares.items()
+        if (count := labels.count(label))
+    ]
 
 
 def problem_lines(problems: list[dict[str, str]]) -> list[str]:

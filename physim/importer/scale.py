@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from physim.errors import ModelError
 from physim.importer.problems import Problem
 from physim.importer.reading import RawMesh
@@ -32,47 +30,15 @@ class Scale:
     how: str
 
 
-def scale_of(
-    raw: RawMesh, unit: str | None, length_mm: float | None, force: bool, name: str
-) -> tuple[Scale, list[Problem]]:
-    """The scale of a mesh, and what there is to say about it.
+def scale_of(raw: RawMesh, longest: float, unit: str | None, length_mm: float | None) -> Scale:
+    """The scale of a mesh.
 
     Args:
         raw: the mesh.
+        longest: side of what is used of it, in its own unit.
         unit: declared by the user, or None.
         length_mm: the longest side is made this long, whatever the unit; or None.
-        force: take an unlikely size too.
-        name: of the file.
-
-    Raises:
-        ModelError: an absurd size.
     """
-    used = raw.vertices[np.unique(raw.faces)]
-    longest = float(np.ptp(used, axis=0).max())
-    if longest <= 0:
-        raise ModelError(f"{name}: all vertices are in one place; export the mesh again")
-    scale = _scale(raw, unit, length_mm, longest)
-    found = longest * scale.mm
-    low, high = 1e3 * MIN_LENGTH_M, 1e3 * MAX_LENGTH_M
-    if not low <= found <= high or (not force and not USUAL_MM[0] <= found <= USUAL_MM[1]):
-        usual = "from {:g} to {:g} mm".format(*((low, high) if force else USUAL_MM))
-        remedy = "give --unit or --length-mm"
-        if low <= found <= high:
-            remedy += ", or --force to take it as it is"
-        raise ModelError(
-            f"{name}: {_plain(found)} mm long ({scale.how}); a pig is {usual}; {remedy}"
-        )
-    if unit is None and length_mm is None:
-        return scale, [Problem("unit", f"{found:.1f} mm long", f"{scale.how}; else give --unit")]
-    return scale, []
-
-
-def _plain(length_mm: float) -> str:
-    """A length to read: 37500, 0.02."""
-    return f"{length_mm:.0f}" if length_mm >= 100 else f"{length_mm:.3g}"
-
-
-def _scale(raw: RawMesh, unit: str | None, length_mm: float | None, longest: float) -> Scale:
     if length_mm is not None:
         return Scale(length_mm / longest, "", "scaled to the length given")
     if unit is not None:
@@ -82,10 +48,47 @@ def _scale(raw: RawMesh, unit: str | None, length_mm: float | None, longest: flo
         return Scale(1.0, "mm", how)
     if raw.unit:
         return Scale(UNITS_MM[raw.unit], raw.unit, f"1 unit = 1 {raw.unit}, as the file says")
+    if raw.unit_remark and _likely(longest * UNITS_MM[raw.unit_remark]):
+        how = f"1 unit taken for 1 {raw.unit_remark}, as its text says and the size allows"
+        return Scale(UNITS_MM[raw.unit_remark], raw.unit_remark, how)
     for guess in GUESSED:
         if _likely(longest * UNITS_MM[guess]):
             return Scale(UNITS_MM[guess], guess, f"1 unit taken for 1 {guess}, from the size")
     return Scale(1.0, "mm", "1 unit taken for 1 mm, no unit gives a likely size")
+
+
+def size_note(
+    scale: Scale, found_mm: float, force: bool, declared: bool, name: str
+) -> list[Problem]:
+    """What there is to say of a size.
+
+    Args:
+        scale: that gave it.
+        found_mm: the longest side.
+        force: take an unlikely size too.
+        declared: whether the user said the unit or the length.
+        name: of the file.
+
+    Raises:
+        ModelError: an absurd size.
+    """
+    low, high = 1e3 * MIN_LENGTH_M, 1e3 * MAX_LENGTH_M
+    if not low <= found_mm <= high or (not force and not USUAL_MM[0] <= found_mm <= USUAL_MM[1]):
+        usual = "from {:g} to {:g} mm".format(*((low, high) if force else USUAL_MM))
+        remedy = "give --unit or --length-mm"
+        if low <= found_mm <= high:
+            remedy += ", or --force to take it as it is"
+        raise ModelError(
+            f"{name}: {_plain(found_mm)} mm long ({scale.how}); a pig is {usual}; {remedy}"
+        )
+    if declared:
+        return []
+    return [Problem("unit", f"{found_mm:.1f} mm long", f"{scale.how}; else give --unit")]
+
+
+def _plain(length_mm: float) -> str:
+    """A length to read: 37500, 0.02."""
+    return f"{length_mm:.0f}" if length_mm >= 100 else f"{length_mm:.3g}"
 
 
 def _likely(length_mm: float) -> bool:

@@ -31,6 +31,7 @@ UNITS = {
     "meter": "m",
 }
 MAX_INSTANCES = 10_000
+_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _CORE = "http://schemas.microsoft.com/3dmanufacturing/core/2015/02"
 _READ = {  # namespaces of extensions that hold nothing else of the shape, or are read
     "http://schemas.microsoft.com/3dmanufacturing/production/2015/06",
@@ -63,7 +64,7 @@ class _Object:
 def read_3mf(reading: Reading, content: bytes) -> None:
     """Adds what the build holds."""
     package = _Package(reading, content)
-    root = package.part(package.root_path())
+    root = package.part(package.root)
     reading.unit = UNITS[root.unit]
     for key, matrix, printed in root.items:
         if printed:
@@ -96,6 +97,8 @@ class _Package:
             raise reading.refused("an entry leads out of the archive")
         if any(entry.flag_bits & 1 for entry in entries):
             raise reading.refused("is locked by a password", f"{EXPORT} without")
+        if any(entry.compress_type not in _PACKED for entry in entries):
+            raise reading.refused("an entry is packed otherwise than by deflate, as 3MF has it")
         self._entries = {_path(n): e for n, e in zip(names, entries, strict=True)}
         if len(self._entries) < len(entries):
             raise reading.refused("two entries of the archive have one name")
@@ -104,11 +107,12 @@ class _Package:
         self.parts: dict[str, _Part] = {}
         self.used: set[Key] = set()
         self._instances = 0
-        self._other_objects: dict[str, str] = {}
-        self._other_triangles: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+        self._other_parts: dict[tuple[Key, str], str] = {}  # object, id of a component
+        self._other_triangles: dict[Key, list[tuple[int, int, str]]] = defaultdict(list)
+        self.root = self._root_path()
         self._read_slicers()
 
-    def root_path(self) -> str:
+    def _root_path(self) -> str:
         """The path of the model to begin with."""
         if "_rels/.rels" in self._entries:
             for relation in self._tree("_rels/.rels").iter():
@@ -144,14 +148,19 @@ class _Package:
         if found is None:
             raise reading.refused(f"names object {shown_name(key[1])}, which is missing")
         self.used.add(key)
-        what = found.kind if found.kind != "model" or not above else self._other_objects.get(key[1])
-        if what not in (None, "model"):
+        noted = {inner for inner, _ in found.components if (key, inner[1]) in self._other_parts}
+        if len(noted) > len({number for _, number in noted}):
+            raise reading.refused("a slicer's note of a part may be of two, of the same number")
+        what = found.kind
+        if what == "model" and above:
+            what = self._other_parts.get((above[-1], key[1]), what)
+        if what != "model":
             self._leave_out(what)
             for inner, _ in found.components:
                 self.used.add(inner)
             return
         kept = np.ones(len(found.triangles), dtype=bool)
-        for first, last, kind in self._other_triangles.get(key[1], ()):
+        for first, last, kind in self._other_triangles.get(key, ()):
             self._leave_out(kind)
             kept[first : last + 1] = False
         reading.add(found.vertices, found.triangles[kept], matrix)
@@ -166,11 +175,13 @@ class _Package:
         self._reading.leave_out(f"objects of the type {shown_name(kind)}", "no part of the model")
 
     def _read_slicers(self) -> None:
-        """What slicers note of volumes that are not part of the model."""
+        """What slicers note of volumes that are not part of the model, by ids of the root."""
         if "metadata/model_settings.config" in self._entries:  # Bambu Studio and its kin
-            for part in self._tree("metadata/model_settings.config").iter("part"):
-                if part.get("subtype", "normal_part") != "normal_part":
-                    self._other_objects[part.attrib["id"]] = part.attrib["subtype"]
+            for one in self._tree("metadata/model_settings.config").iter("object"):
+                for part in one.iter("part"):
+                    if part.get("subtype", "normal_part") != "normal_part":
+                        key = self.root, one.attrib["id"]
+                        self._other_parts[key, part.attrib["id"]] = part.attrib["subtype"]
         if "metadata/slic3r_pe_model.config" in self._entries:  # PrusaSlicer: parts of one mesh
             for one in self._tree("metadata/slic3r_pe_model.config").iter("object"):
                 for volume in one.iter("volume"):
@@ -179,8 +190,9 @@ class _Package:
                     if notes.get("modifier") == "1" and kind == "ModelPart":
                         kind = "ParameterModifier"
                     if kind != "ModelPart":
+                        key = self.root, one.attrib["id"]
                         span = int(volume.attrib["firstid"]), int(volume.attrib["lastid"])
-                        self._other_triangles[one.attrib["id"]].append((*span, kind))
+                        self._other_triangles[key].append((*span, kind))
 
     def _tree(self, path: str) -> ElementTree.Element:
         tree: ElementTree.Element = self._parse(path, _Tree(self._reading))
@@ -199,8 +211,8 @@ class _Package:
         return parser.close()
 
 
-class _Tree(ElementTree.TreeBuilder):
-    """Makes a tree of XML without a document type, whose entities could take all memory."""
+class _Xml:
+    """What is made of XML without a document type, whose entities could take all memory."""
 
     def __init__(self, reading: Reading) -> None:
         super().__init__()
@@ -211,11 +223,15 @@ class _Tree(ElementTree.TreeBuilder):
         raise self._reading.refused("its XML has a document type, which 3MF forbids")
 
 
-class _Part:
+class _Tree(_Xml, ElementTree.TreeBuilder):
+    """Makes a tree."""
+
+
+class _Part(_Xml):
     """A model part; the XML reader fills it as it goes, without a tree of a million elements."""
 
     def __init__(self, reading: Reading, path: str) -> None:
-        self._reading = reading
+        super().__init__(reading)
         self._path = path
         self.unit = "millimeter"
         self.objects: dict[Key, _Object] = {}
@@ -226,10 +242,6 @@ class _Part:
         self._outer: list[str] = []  # the names of the elements that are open
         self._prefixes: dict[str, str] = {}
         self._metadata = ""
-
-    def doctype(self, *_: object) -> None:
-        """Refuses it."""
-        raise self._reading.refused("its XML has a document type, which 3MF forbids")
 
     def start_ns(self, prefix: str, uri: str) -> None:
         """A namespace and its short name."""

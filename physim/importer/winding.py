@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
@@ -11,7 +13,7 @@ from physim.importer.solids import IntArray
 from physim.values import FloatArray
 
 _UPON = 1e-4  # rad between two faces that lie upon each other
-_SHREDS = 0.25  # of the area: more of it in loose sheets is what is left of a body
+_MOST_SHEETS = 20  # that are looked at, the smallest first
 _AT_ONCE = 2_000_000  # pairs of a point and a face, to bound the memory
 
 
@@ -77,6 +79,13 @@ def is_closed(faces: IntArray) -> bool:
     return bool((np.unique(ends, axis=0, return_counts=True)[1] == 2).all())
 
 
+def odd_sides(faces: IntArray) -> IntArray:
+    """(k,) the sides whose edges an odd number of faces share, as indices into `edges_of`."""
+    ends = edges_of(faces)[0]
+    _, edge, counts = np.unique(ends, axis=0, return_inverse=True, return_counts=True)
+    return np.flatnonzero(counts[edge.reshape(-1)] % 2 == 1)
+
+
 def once(faces: IntArray) -> tuple[IntArray, int]:
     """Faces that are there several times stand there once, or not at all.
 
@@ -113,11 +122,10 @@ def heights(vertices: FloatArray, faces: IntArray) -> FloatArray:
 
 
 def without_sheets(vertices: FloatArray, faces: IntArray, thin: float) -> tuple[IntArray, int]:
-    """Without sheets of one layer that stand off a surface, part a body's inside, or hang loose.
+    """Without sheets of one layer that stand off a body, part its inside, or hang loose and plane.
 
-    At their edges an odd number of faces meet. The smallest sheet whose edges are all open or
-    such ones goes first; without it, the others may be closed. Loose ones go if they are plane and
-    few: others may be a body with a hole, or what is left of one.
+    A sheet goes if closed bodies are left without it. Of several, that one goes first without
+    which the bodies enclose most: a wall, not the skin.
 
     Args:
         vertices: (n, 3).
@@ -128,31 +136,35 @@ def without_sheets(vertices: FloatArray, faces: IntArray, thin: float) -> tuple[
         (k, 3) the faces, in their order; how many went.
     """
     before = len(faces)
-    while len(faces):
+    while True:
         ends, owner, _ = edges_of(faces)
         edge, counts = np.unique(ends, axis=0, return_inverse=True, return_counts=True)[1:]
-        edge = edge.reshape(-1)
-        meeting = counts[edge]
-        patch = _patches(len(faces), owner, edge, meeting == 2)
-        loose = np.zeros(len(faces), dtype=bool)
-        loose[patch[owner[(meeting > 2) & (meeting % 2 == 1)]]] = True
-        loose[patch[owner[(meeting > 2) & (meeting % 2 == 0)]]] = False
-        hanging = np.zeros(len(faces), dtype=bool)
-        hanging[patch[owner[meeting == 1]]] = True
-        hanging[patch[owner[meeting > 2]]] = False
-        a, b, c = (vertices[faces[:, k]] for k in range(3))
-        areas = np.bincount(patch, np.linalg.norm(np.cross(b - a, c - a), axis=1), len(faces))
-        for sheet in np.flatnonzero(hanging):
+        meeting = counts[edge.reshape(-1)]
+        patch = _patches(len(faces), owner, edge.reshape(-1), meeting == 2)
+        loose = set(patch[owner[meeting % 2 == 1]].tolist())
+        loose -= set(patch[owner[(meeting > 2) & (meeting % 2 == 0)]].tolist())
+        joined = set(patch[owner[meeting > 2]].tolist())
+        sizes = np.bincount(patch)
+        found = []
+        for sheet in sorted(loose, key=lambda one: int(sizes[one]))[:_MOST_SHEETS]:
             points = vertices[np.unique(faces[patch == sheet])]
-            axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[1]
-            hanging[sheet] = axes[-1] < thin
-        if areas[hanging].sum() <= _SHREDS * areas.sum():
-            loose |= hanging
-        loose &= areas < 0.5 * areas.sum()  # the body itself is no sheet
-        if not loose.any():
-            break
-        faces = faces[patch != np.argmin(np.where(loose, areas, np.inf))]
-    return faces, before - len(faces)
+            if sheet in joined or np.linalg.svd(points - points.mean(axis=0))[1][-1] < thin:
+                left = faces[patch != sheet]
+                found.append((_enclosed(vertices, left), -int(sizes[sheet]), left))
+        if not found or max(found, key=lambda one: one[:2])[0] <= 0.0:
+            return faces, before - len(faces)
+        faces = max(found, key=lambda one: one[:2])[2]
+
+
+def _enclosed(vertices: FloatArray, faces: IntArray) -> float:
+    """The volume of the bodies that are closed."""
+    wound = consistent(faces) if len(faces) else None
+    if wound is None:
+        return 0.0
+    turned, bodies, _ = wound
+    volume = np.abs(volumes(vertices, turned, bodies))
+    volume[bodies[edges_of(faces)[1][pair_up(faces)[2]]]] = 0.0
+    return float(volume.sum())
 
 
 def parted(vertices: FloatArray, faces: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
@@ -185,7 +197,7 @@ def parted(vertices: FloatArray, faces: IntArray) -> tuple[FloatArray, IntArray,
     same = corners[one] == corners[two]
     rows = np.concatenate([one, onward[one]])
     columns = np.concatenate([np.where(same, two, onward[two]), np.where(same, onward[two], two)])
-    label = _linked(rows, columns, 3 * m)
+    label = linked(rows, columns, 3 * m)
     first = np.unique(label, return_index=True)[1]
     odd = ends[order[starts[(counts > 2) & (counts % 2 == 1)]]]
     return vertices[corners[first]], label.reshape(3, m).T.copy(), odd
@@ -219,10 +231,11 @@ def _patches(count: int, owner: IntArray, edge: IntArray, joining: NDArray[np.bo
     """(count,) a number of the patch of each face; faces hang together by the joining sides."""
     sides = np.flatnonzero(joining)
     sides = sides[np.argsort(edge[sides], kind="stable")]
-    return _linked(owner[sides[::2]], owner[sides[1::2]], count)
+    return linked(owner[sides[::2]], owner[sides[1::2]], count)
 
 
-def _linked(rows: IntArray, columns: IntArray, count: int) -> IntArray:
+def linked(rows: IntArray, columns: IntArray, count: int) -> IntArray:
+    """(count,) a number for each thing, the same for those that pairs of them link."""
     links = coo_array((np.ones(len(rows), np.int8), (rows, columns)), (count, count))
     return np.asarray(connected_components(links, directed=False)[1], dtype=np.int64)
 
@@ -255,15 +268,26 @@ def winding_numbers(points: FloatArray, vertices: FloatArray, faces: IntArray) -
     return np.concatenate(found) if found else np.zeros(0)
 
 
-def overlaps(
-    vertices: FloatArray, faces: IntArray, samples: int = 600
-) -> tuple[float, FloatArray | None]:
-    """The share of a closed mesh's surface that lies inside or outside of where it should.
+@dataclass(frozen=True)
+class Wrong:
+    """Where a closed mesh does not part inside from outside.
 
-    Just below a face of a sound mesh a point is enclosed once, just above it not at all.
+    Attributes:
+        share: of the surface, 0 to 1.
+        middle: (3,) a point of it, about its middle.
+        thin: most of it is nowhere near an inside: a sheet thinner than the samples' step.
+    """
 
-    Returns:
-        The share, 0 to 1, and the (3,) middle of the faces in question.
+    share: float = 0.0
+    middle: FloatArray = field(default_factory=lambda: np.zeros(3))
+    thin: bool = False
+
+
+def overlaps(vertices: FloatArray, faces: IntArray, samples: int = 600) -> Wrong:
+    """Where a closed mesh's surface lies inside or outside of where it should.
+
+    Just below a face of a sound mesh a point is enclosed once, just above it not at all. Below a
+    sheet that is thinner than the step it is not enclosed either, as it is beyond the other side.
     """
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     normals = np.cross(b - a, c - a)
@@ -273,9 +297,13 @@ def overlaps(
     picks = np.minimum(picks, len(faces) - 1)
     middles = (a[picks] + b[picks] + c[picks]) / 3.0
     outward = normals[picks] / np.maximum(areas[picks], 1e-300)[:, None]
-    step = 1e-4 * float(np.ptp(vertices, axis=0).max())
-    numbers = winding_numbers(middles - step * outward, vertices, faces)
+    below = 1e-4 * float(np.ptp(vertices, axis=0).max()) * -outward
+    numbers = winding_numbers(middles + below, vertices, faces)
     wrong = np.abs(numbers - 1.0) > 0.5
     if not wrong.any():
-        return 0.0, None
-    return float(wrong.mean()), np.asarray(middles[wrong].mean(axis=0))
+        return Wrong()
+    above = winding_numbers((middles - below)[wrong], vertices, faces)
+    thin = (np.abs(numbers[wrong]) < 0.5) & (np.abs(above) < 0.5)
+    places = middles[wrong]
+    nearest = np.linalg.norm(places - places.mean(axis=0), axis=1).argmin()
+    return Wrong(float(wrong.mean()), places[nearest], bool(thin.mean() > 0.5))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import numpy as np
 
 from physim.arguments import shown, shown_name
 from physim.errors import ConfigError, GameError
-from physim.files import beside, locked, real_path, told
+from physim.files import beside, locked, real_path, replaced, told, writable
 from physim.game.game import Game
 from physim.game.players import Start, start
 from physim.game.record import from_json, read, save
@@ -148,18 +149,13 @@ def save_new(saved: SavedGame) -> None:
         GameError: it cannot be written; then the file is as it was.
     """
     path = saved.path
-    with told(GameError, f"{path}: cannot be put aside", _OTHER_FILE):
+    with told(GameError, f"{path}: cannot be put aside", _OTHER_FILE), ExitStack() as aside:
         path = real_path(path)
-        old = path.with_name(f"{path.name}.old")
-        there = path.exists()
-        if there:
-            path.replace(old)
-    try:
+        writable(path)
+        if path.is_file():  # a copy, so that the new game has the old one's mode
+            old = aside.enter_context(replaced(path.with_name(f"{path.name}.old"), like=path))
+            shutil.copyfile(path, old)
         saved.save()
-    except GameError:
-        if there:
-            old.replace(path)
-        raise
 
 
 def begin(

@@ -153,7 +153,7 @@ def mass_integrals(vertices: FloatArray, faces: IntArray, where: str) -> MassInt
     origin = vertices.mean(axis=0)  # keeps digits when a mesh lies far from its origin
     size = np.ptp(vertices, axis=0)
     if size.min() < _FLAT * size.max():
-        raise ModelError(f"{where}: the mesh is flat: it encloses no volume")
+        raise ModelError(f"{where}: the mesh is flat: it encloses no volume; give it thickness")
     mesh = trimesh.Trimesh(vertices - origin, faces, process=False)
     if not mesh.is_watertight:
         mesh = trimesh.Trimesh(vertices - origin, faces, process=True)  # merges doubled vertices
@@ -164,7 +164,9 @@ def mass_integrals(vertices: FloatArray, faces: IntArray, where: str) -> MassInt
     if mesh.volume < 0:
         mesh.invert()
     if not mesh.volume > _FLAT * float(np.prod(size)):
-        raise ModelError(f"{where}: the mesh encloses no volume")
+        raise ModelError(
+            f"{where}: the mesh encloses no volume; give it thickness, and faces wound outwards"
+        )
     return MassIntegrals(
         float(mesh.volume), np.array(mesh.center_mass) + origin, np.array(mesh.moment_inertia)
     )

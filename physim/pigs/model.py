@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from physim import kept
 from physim.errors import ConfigError, ModelError
@@ -25,6 +26,13 @@ from physim.values import ConvexPart, ExactValue, FloatArray, PigModel
 
 MOST_PARTS = 16  # PyBullet keeps 16 shapes of a compound and drops the others without a word
 MTL_NAME = "pig.mtl"
+ANOTHER_PIG = 0.25  # share of the volume by which parts and mesh may differ
+_HOLDS = 0.01  # of the size: how far out of a part another may reach that it still holds
+_WHOLE = 0.9  # of each side of the pig, from which on a part is as large as all of it
+_CELLS = 80  # along the longest side, to measure the volume of the parts' union
+# Turns the grid: no face of a block lies along it, to gain or lose a whole layer of cells.
+_ASLANT = np.array([[6.0, -2.0, 3.0], [3.0, 6.0, -2.0], [-2.0, 3.0, 6.0]]) / 7.0
+_CONVEX = 0.02  # a part whose hull has no more volume than this share above its own is convex
 Hull = tuple[str, FloatArray, meshes.IntArray]
 # Diffuse colours; renderers may replace them by material name.
 COLORS = {
@@ -76,6 +84,55 @@ class LoadedModel:
         vertices = mesh_vertices_m(obj, self.settings) - self.mass.center_of_mass_m
         return VisualMesh(vertices, obj.faces, materials)
 
+    @cached_property
+    def parts_union(self) -> tuple[float, FloatArray]:
+        """Volume [m3] and centroid (3,) [m] of all parts together, pig frame.
+
+        To some thousandths: of the cells of a grid whose middles lie in any part.
+        """
+        from scipy.spatial import ConvexHull  # here, as everywhere: see `batch.preload`
+
+        parts = [part.vertices_m @ _ASLANT for part in self.model.parts]
+        low, high = np.min(np.concatenate(parts), axis=0), np.max(np.concatenate(parts), axis=0)
+        cell = float((high - low).max()) / _CELLS
+        axes = [np.arange(a + 0.5 * cell, b, cell) for a, b in zip(low, high, strict=True)]
+        filled = np.zeros([len(axis) for axis in axes], dtype=bool)
+        for part in parts:
+            ends = part.min(axis=0), part.max(axis=0)
+            near = [
+                slice(*np.searchsorted(axis, (a, b)).tolist())
+                for axis, a, b in zip(axes, *ends, strict=True)
+            ]
+            of_part = [axis[span] for axis, span in zip(axes, near, strict=True)]
+            points = np.stack(np.meshgrid(*of_part, indexing="ij"), axis=-1)
+            inside = np.ones(points.shape[:3], dtype=bool)
+            for *normal, offset in ConvexHull(part).equations.tolist():
+                inside &= points @ normal + offset <= 0.0
+            filled[tuple(near)] |= inside
+        cells = np.argwhere(filled)
+        middle = low + (cells.mean(axis=0) + 0.5) * cell
+        return len(cells) * cell**3, middle @ _ASLANT.T
+
+    @cached_property
+    def hulls(self) -> dict[str, float]:
+        """By which share its hull is larger than a part of the file that is not convex.
+
+        Raises:
+            ModelError: the parts file is not usable any more.
+        """
+        from scipy.spatial import ConvexHull
+
+        obj = meshes.read_obj(self.settings.parts)
+        found = {}
+        for group in obj.groups:
+            points = obj.vertices - obj.vertices[group.faces[0, 0]]
+            a, b, c = (points[group.faces[:, k]] for k in range(3))
+            volume = abs(float(np.einsum("ij,ij->", a, np.cross(b, c)))) / 6.0
+            share = float(ConvexHull(points[np.unique(group.faces)]).volume) / max(volume, 1e-300)
+            if share > 1.0 + _CONVEX:
+                found[group.name] = share - 1.0
+        return found
+
 
 def load_folder(folder: Path, name: str) -> LoadedModel:
     """Loads and checks a model; mass properties come from its mesh (`solid`).
@@ -96,6 +153,7 @@ def load_folder(folder: Path, name: str) -> LoadedModel:
             f"{settings.parts}: the parts measure {_mm(size)} but the mesh {_mm(visual_size)}; "
             "use the same unit and frame for both"
         )
+    _refuse_hull(parts, mass.volume_m3, settings)
     model = replace(_pig_model(name, settings, mass, parts), kept=results)
     return LoadedModel(model, mass, settings)
 
@@ -209,6 +267,41 @@ def _read_parts(settings: ModelFile, center_of_mass_m: FloatArray) -> tuple[Conv
         label = group.name.partition(".")[0]  # `trunk.2` is another part of the trunk
         parts.append(ConvexPart(label, corners - center_of_mass_m))
     return tuple(parts)
+
+
+def _refuse_hull(parts: tuple[ConvexPart, ...], volume_m3: float, settings: ModelFile) -> None:
+    """Refuses a part like the hull of the whole pig: others lie inside it and never touch.
+
+    Boxes about the parts, which cost nothing, tell in which a closer look is worth its while. The
+    hull may stand for the whole pig where it is the only part and no body parts were marked.
+    """
+    from scipy.spatial import ConvexHull
+
+    lows = np.array([part.vertices_m.min(axis=0) for part in parts])
+    highs = np.array([part.vertices_m.max(axis=0) for part in parts])
+    size = highs.max(axis=0) - lows.min(axis=0)
+    edge = _HOLDS * float(size.max())
+    inside = (lows[:, None] - edge <= lows) & (highs <= highs[:, None] + edge)
+    boxes: NDArray[np.bool_] = np.all(inside, axis=2)
+    most = (len(parts) + 1) / 2  # a part's own box is among those that it holds
+    cut = len(parts) > 1 or bool(settings.landmarks)
+    whole = cut & (highs - lows > _WHOLE * size).all(axis=1)
+    remedy = "give each part the form of its own body part, and cut what is hollow into several"
+    for index in np.flatnonzero(whole | (boxes.sum(axis=1) > most)).tolist():
+        hull = ConvexHull(parts[index].vertices_m)
+        planes = hull.equations
+        held = [
+            (parts[k].vertices_m @ planes[:, :3].T + planes[:, 3]).max() <= edge
+            for k in np.flatnonzero(boxes[index]).tolist()
+        ]
+        whose = f"{settings.parts}: the hull of the part `{parts[index].label}`"
+        if sum(held) > most:
+            raise ModelError(
+                f"{whose} holds {sum(held) - 1} of the {len(parts) - 1} others, which would never "
+                f"touch anything; {remedy}"
+            )
+        if whole[index] and (more := float(hull.volume) / volume_m3 - 1.0) > ANOTHER_PIG:
+            raise ModelError(f"{whose} alone has {more:.0%} more volume than the mesh; {remedy}")
 
 
 def _refuse_stale(settings: ModelFile, folder: Path) -> None:

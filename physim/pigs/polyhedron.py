@@ -56,7 +56,7 @@ def polyhedron(points: FloatArray, center_of_mass: FloatArray) -> Polyhedron:
     try:
         hull = ConvexHull(relative)
     except QhullError as error:
-        raise ModelError("the collision parts are flat: they enclose no volume") from error
+        raise ModelError("the collision parts are flat together: give them thickness") from error
     size = float(np.ptp(relative, axis=0).max())
     if (hull.equations[:, 3] > -1e-9 * size).any():
         raise ModelError(

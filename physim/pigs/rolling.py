@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from physim.errors import ModelError
 from physim.pigs.polyhedron import IntArray, Polyhedron
 from physim.values import FloatArray
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 TIE = 1e-9  # rad, or of the size: what is nearer than this to a tie is one
 _END = 1e-7  # of the size: a foot this near to an edge's end lies on the edge. More than COPLANAR.
 _MOST_CROSSINGS = 1000  # each one lowers H; a hull has far fewer edges to cross
+_MOST_LOST = 1e-3  # of the directions: so few that cross more do not count, by rounding
+_MOST_SQUARINGS = 60  # 2^60 steps; what is not at an end by then is rounding
 
 
 class Rolling:
@@ -66,13 +69,17 @@ class Rolling:
         return self._hull.edges[self._is_saddle, 2:], np.sqrt(_dot(feet, feet))
 
     def shares(self, directions: FloatArray) -> FloatArray:
-        """(ends,) share of the initial down directions (n, 3) that roll to each end."""
+        """(ends,) share of the initial down directions (n, 3) that roll to each end.
+
+        Raises:
+            ModelError: more than a few come to no facet.
+        """
         corners = self._hull.extreme
         lowest = corners[np.argmax(directions @ self._hull.points[corners].T, axis=1)]
-        a, b, to_b = self._first_facets(directions, lowest)
+        a, b, to_b = self._first_facets(directions, lowest, most_lost=_MOST_LOST)
         count = len(self._hull.normals)
         first = np.bincount(a, 1.0 - to_b, count) + np.bincount(b, to_b, count)
-        return np.asarray(first @ self.leads / len(directions))
+        return np.asarray(first @ self.leads / len(a))
 
     def _corner_table(self) -> tuple[IntArray, IntArray]:
         """(n, k) neighbours of each corner and the edges to them, padded with -1."""
@@ -131,20 +138,25 @@ class Rolling:
         )
 
     def _first_facets(
-        self, directions: FloatArray, corners: IntArray
+        self, directions: FloatArray, corners: IntArray, most_lost: float = 0.0
     ) -> tuple[IntArray, IntArray, FloatArray]:
         """What each direction comes to that starts on a corner.
 
         Returns:
             The facets on both sides of the first edge that it slides along, (n,) each, and the
-                share of it that goes to the second: 0, 1, or a half on a ridge.
+                share of it that goes to the second: 0, 1, or a half on a ridge. Those that cross
+                edges without end are left out.
+
+        Raises:
+            ModelError: of the directions, more than the share `most_lost` do so.
         """
         hull = self._hull
         d, v = directions.copy(), corners.copy()
         found, to_b = np.zeros(len(d), dtype=np.int64), np.zeros(len(d))
         active = np.arange(len(d))
-        crossings = 0
-        while len(active):
+        for _ in range(_MOST_CROSSINGS):
+            if not len(active):
+                break
             turned, edge, other = self._leave(d[active], v[active])
             a, b = hull.normals[hull.edges[edge, 2]], hull.normals[hull.edges[edge, 3]]
             on_a, on_b = _dot(turned - a, turned - a), _dot(turned - b, turned - b)
@@ -155,11 +167,16 @@ class Rolling:
             tie = TIE * np.sqrt(_dot(foot, foot) * _dot(turn, turn))
             share = np.where(past > tie, 1.0, np.where(past < -tie, 0.0, 0.5))
             share = np.where(lands, on_b < on_a, share)
-            crossings += 1
-            ends = lands | self._rolls[edge] | (crossings > _MOST_CROSSINGS)
+            ends = lands | self._rolls[edge]
             found[active[ends]], to_b[active[ends]] = edge[ends], share[ends]
             d[active], v[active] = turned, other
             active = active[~ends]
+        if len(active) > most_lost * len(d):
+            raise ModelError(
+                f"it rolls over its edges without end from {len(active)} of {len(d)} directions; "
+                "simplify the mesh: its slivers are too thin to reckon with"
+            )
+        found, to_b = np.delete(found, active), np.delete(to_b, active)
         return hull.edges[found, 2], hull.edges[found, 3], to_b
 
     def _leave(self, d: FloatArray, v: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
@@ -204,7 +221,9 @@ def ends_of(following: csr_array) -> tuple[list[IntArray], csr_array]:
     at_end = np.flatnonzero(end_of >= 0)
     ended = matrix(at_end, end_of[at_end], np.ones(len(at_end)), (count, len(last)))
     leads, steps = following @ ended, following
-    while len(on_way) and leads[on_way].sum() < len(on_way) * (1.0 - 1e-12):
+    for _ in range(_MOST_SQUARINGS):
+        if not len(on_way) or leads[on_way].sum() >= len(on_way) * (1.0 - 1e-12):
+            break
         steps = steps @ steps
         leads = steps @ ended
     order = np.argsort(end_of, kind="stable")[len(on_way) :]

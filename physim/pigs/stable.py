@@ -101,7 +101,8 @@ def stable_rests(
             of the size.
 
     Raises:
-        ModelError: flat or not finite points, or a centre of mass outside the hull.
+        ModelError: flat or not finite points, a centre of mass outside the hull, or a hull that
+            rolls over its edges without end.
     """
     return rests_and_passes(vertices_m, labels, center_of_mass_m, directions, tolerance_m)[0]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from physim.errors import ModelError
-from physim.files import told
+from physim.files import real_path, told
 from physim.pigs import mesh as meshes
 from physim.pigs.model import COLORS, MTL_NAME, LoadedModel, write_materials
 
@@ -29,7 +29,7 @@ def write_urdf(loaded: LoadedModel, folder: Path) -> Path:
         ModelError: the folder cannot be written to.
     """
     with told(ModelError, f"{folder}: cannot be made", "choose another folder"):
-        folder.mkdir(parents=True, exist_ok=True)
+        real_path(folder).mkdir(parents=True, exist_ok=True)
     visual = loaded.visual
     by_material: dict[str, list[int]] = {}
     for face, material in enumerate(visual.materials):

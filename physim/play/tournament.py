@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from physim.batch.processes import begin, context, end_all
-from physim.errors import ConfigError
+from physim.batch.processes import begin, context, end_all, possible
+from physim.errors import ConfigError, WorkerError
+from physim.files import told
 from physim.game.distribution import Distribution
 from physim.game.outcomes import Drawn
 from physim.game.state import State
@@ -107,10 +108,14 @@ def run(
 
     Returns:
         A tally a table, in the order of `tournament.tables`.
+
+    Raises:
+        WorkerError: the system has no room for so many workers, or one died.
     """
     tallies = [Tally((0,) * len(table)) for table in tournament.tables]
     tasks = tournament.tasks()
-    blocks = _in_processes if workers > 1 and len(tasks) > 1 else _in_this_process
+    workers = possible(min(workers, len(tasks)))
+    blocks = _in_processes if workers > 1 else _in_this_process
     results = blocks(tournament, tasks, workers)
     played, games = 0, tournament.games * len(tallies)
     if progress is not None:
@@ -144,7 +149,7 @@ def play_block(tournament: Tournament, table: int, block: int) -> Tally:
         throws += state.throws
         if state.winner is None:
             unfinished += 1
-            if unfinished == MOST_GIVEN_UP > sum(wins) == 0:
+            if unfinished == MOST_GIVEN_UP and not any(wins):
                 raise ConfigError(
                     f"{' against '.join(player.spec for player in players)}: {MOST_GIVEN_UP} games "
                     f"of {MOST_THROWS:,} throws came to no end; take other players, a lower target "
@@ -167,14 +172,18 @@ def _in_this_process(tournament: Tournament, tasks: Tasks, workers: int) -> Iter
 
 def _in_processes(tournament: Tournament, tasks: Tasks, workers: int) -> Iterator[Tally]:
     begin(("physim.play.tournament",))
-    pool = ProcessPoolExecutor(
-        min(workers, len(tasks)), context(), initializer=_receive, initargs=(tournament,)
-    )
+    pool = ProcessPoolExecutor(workers, context(), initializer=_receive, initargs=(tournament,))
     try:
-        yield from pool.map(_play_here, tasks)
-    except BaseException:
+        with told(WorkerError, "worker processes cannot be started"):
+            tallies = pool.map(_play_here, tasks)
+        yield from tallies
+    except BaseException as error:
         pool.shutdown(wait=False, cancel_futures=True)
         end_all()
+        if isinstance(error, BrokenExecutor):
+            raise WorkerError(
+                "a worker died (killed, or out of memory?); ask for fewer workers, or free memory"
+            ) from error
         raise
     pool.shutdown()
 

@@ -54,9 +54,10 @@ class Comparison:
         left_out: pigs (or rolls) of the sample in no cell, because of `other`.
         tv: total variation distance, 0 to 1; None for an empty sample.
         test: None for an empty sample.
-        poses: differences of the named poses of single pigs, of all pigs in `Counts.poses`; none
-            for an empty sample.
+        poses: differences of the named poses of single pigs; none for an empty sample.
         pairs: differences of a pair table's cells; none for a table of poses.
+        pigs: in named poses, of the sample and of the table: what shares of `poses` are of.
+        rolls: in the cells of `pairs`, likewise.
     """
 
     table: ReferenceTable
@@ -66,12 +67,17 @@ class Comparison:
     test: GTest | None
     poses: tuple[Difference, ...] = ()
     pairs: tuple[Difference, ...] = ()
+    pigs: tuple[int, int] = (0, 0)
+    rolls: tuple[int, int] = (0, 0)
 
 
 def compare(
     counts: Counts, table: ReferenceTable, *, rng: np.random.Generator | None = None
 ) -> Comparison:
-    """Puts counts beside a reference table; see `g_test` for `rng`."""
+    """Puts counts beside a reference table; see `g_test` for `rng`.
+
+    A table knows no `other`, so shares are of what lies as the rules name it, on both sides.
+    """
     if table.cell == "pose":
         cells = {pose.value: counts.poses[pose] for pose in NAMED_POSES}
         left_out = counts.poses[Pose.OTHER]
@@ -85,16 +91,18 @@ def compare(
     one, two = list(observed.values()), list(table.counts.values())
     pooled = {pose.value: count for pose, count in pool_poses(table).items()}
     poses = {name: counts.poses[Pose(name)] for name in pooled}
+    pigs = sum(poses.values()), sum(pooled.values())
+    rolls = (0, 0) if table.cell == "pose" else (sum(one), table.sample_size)
     return Comparison(
         table,
         observed,
         left_out,
         total_variation(one, two),
         g_test(one, two, rng=rng),
-        differences(poses, counts.pigs, pooled, sum(pooled.values())),
-        ()
-        if table.cell == "pose"
-        else differences(observed, sum(one), table.counts, table.sample_size),
+        differences(poses, pigs[0], pooled, pigs[1]),
+        differences(observed, rolls[0], table.counts, rolls[1]),
+        pigs,
+        rolls,
     )
 
 

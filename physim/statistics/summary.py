@@ -29,7 +29,7 @@ def summarize(
         `rolls`, `poses`, `rests`, `outcomes`, `scores`, `statuses` and, with a
         comparison, `against`. Frequencies of poses and rests are of the pigs in
         `poses` (`other` included), those of outcomes of all rolls; intervals
-        are exact 95 % intervals.
+        are exact 95 % intervals. Those of `against` are of the named poses or pairs alone.
     """
     result: Json = {
         "rolls": counts.rolls,

@@ -51,7 +51,7 @@ def _lines(counts: Counts, comparison: Comparison | None, same_model: bool) -> I
         yield _row(outcome.value, counts.outcomes[outcome], counts.rolls)
     if comparison is not None:
         yield ""
-        yield from _comparison(comparison, counts.pigs)
+        yield from _comparison(comparison)
 
 
 def _rests(counts: Counts, same_model: bool) -> Iterator[str]:
@@ -84,7 +84,7 @@ def _row(name: str, count: int, size: int) -> str:
     return f"{name:{_NAME_WIDTH}}{count:>11,}{100 * count / size:>8.2f}{span:>16}"
 
 
-def _comparison(comparison: Comparison, pigs: int) -> Iterator[str]:
+def _comparison(comparison: Comparison) -> Iterator[str]:
     table, test = comparison.table, comparison.test
     unit = "pigs" if table.cell == "pose" else "rolls"
     yield f"against {table.name} ({table.sample_size:,} {unit})"
@@ -99,8 +99,12 @@ def _comparison(comparison: Comparison, pigs: int) -> Iterator[str]:
     yield f"  G = {test.g:.2f}, df = {test.df}, p {'<=' if floor else '='} {test.p:.3g} ({how})"
     if test.smallest_expected < _FEW_EXPECTED and test.method != MONTE_CARLO:
         yield f"  the smallest expected count is {test.smallest_expected:.1f}: p is approximate"
-    yield f"A: these rolls, {pigs:,} pigs; B: {table.name}"
-    for kind, found in (("pose", comparison.poses), ("pair", comparison.pairs)):
+    yield f"A: these rolls; B: {table.name}; shares without the pose other"
+    for kind, found, of, (one, two) in (
+        ("pose", comparison.poses, "pigs", comparison.pigs),
+        ("pair", comparison.pairs, "rolls", comparison.rolls),
+    ):
         if found:
             yield ""
+            yield f"of {one:,} {of} of A and {two:,} of B:"
             yield from difference_lines(kind, found)

@@ -29,7 +29,8 @@ class Difference:
         one: frequency in the first sample.
         two: in the second.
         interval: 95 % of `one - two`.
-        p: of Fisher's exact test, adjusted for all that were compared by Holm's method.
+        p: of Fisher's exact test, adjusted by Holm's method for all of one call of
+            `differences`: poses for the poses, pairs for the pairs.
     """
 
     name: str
@@ -182,6 +183,7 @@ def _lines(one: Counts, two: Counts, names: tuple[str, str]) -> Iterator[str]:
     if not found:
         yield "nothing to compare: no counted pigs"
         return
+    yield "shares of all these pigs, the pose other among them"
     yield ""
     yield from difference_lines("pose", found)
     yield ""

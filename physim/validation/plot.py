@@ -1,16 +1,21 @@
-"""The two pictures of this package: the only door to the plotting library."""
+"""The two pictures of this package, and the only door to the plotting library."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import io
+import logging
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from physim.errors import ConfigError
-from physim.extras import optional
-from physim.files import replaced, told
+from physim.extras import how_to_install
+from physim.files import told, write_whole
 from physim.statistics.intervals import clopper_pearson
 from physim.statistics.joint import Joint, total
 from physim.statistics.pairs import POSE_CELLS, TOUCHING
@@ -26,13 +31,65 @@ _DPI = 150
 _COLUMNS = (*POSE_CELLS, TOUCHING)
 
 
-def need_plots() -> None:
+def need_plots(otherwise: str = "leave the picture out with --no-plot") -> None:
     """Refuses to begin what could not be drawn in the end.
+
+    Args:
+        otherwise: how to do without a picture.
 
     Raises:
         ConfigError: the plotting library is not installed.
     """
-    optional("matplotlib", "plot", "the picture", "; or leave it out with --no-plot")
+    if find_spec("matplotlib") is None:
+        raise ConfigError(
+            "a picture needs `matplotlib`, which is not installed; get it with: "
+            f"{how_to_install('plot')}; or {otherwise}"
+        )
+
+
+@contextmanager
+def drawn(path: Path, width_in: float, height_in: float) -> Iterator[Figure]:
+    """A figure that is saved in the end; the user's settings of the library do not hold for it.
+
+    It needs no display, and leaves no state of the library behind.
+
+    Raises:
+        ConfigError: the file cannot be written.
+    """
+    with _own_settings():
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(width_in, height_in), layout="constrained")
+        yield figure
+        content = io.BytesIO()
+        figure.savefig(content, format=path.suffix[1:].lower(), dpi=_DPI)
+    with told(ConfigError, f"{path}: cannot be written", "choose another place for the picture"):
+        write_whole(path, content.getvalue())
+
+
+@contextmanager
+def _own_settings() -> Iterator[None]:
+    """Meanwhile the library has the settings that it comes with, and complains of no others.
+
+    To import it reads a `matplotlibrc`, also of the working folder, and does not survive an
+    MPLBACKEND that it does not know.
+    """
+    log = logging.getLogger("matplotlib")
+    level, backend = log.level, os.environ.pop("MPLBACKEND", None)
+    log.setLevel(logging.CRITICAL)
+    try:
+        import matplotlib
+
+        if backend is not None:
+            with suppress(ValueError):
+                matplotlib.rcParams["backend"] = backend
+        with matplotlib.rc_context():
+            matplotlib.rcdefaults()
+            yield
+    finally:
+        log.setLevel(level)
+        if backend is not None:
+            os.environ["MPLBACKEND"] = backend
 
 
 def plot_validation(
@@ -48,11 +105,10 @@ def plot_validation(
     panels = [("both heights", total(simulated), total(real))]
     for (height_m, one), two in zip(simulated.items(), real.values(), strict=True):
         panels.append((f"{mm(height_m)} mm", one, two))
-    figure = _figure(4.2 * len(panels), 3.8)
-    for axes, (title, one, two) in zip(_row(figure, len(panels)), panels, strict=True):
-        _pose_panel(axes, one, two)
-        axes.set_title(title)
-    _save(figure, path)
+    with drawn(path, 4.2 * len(panels), 3.8) as figure:
+        for axes, (title, one, two) in zip(_row(figure, len(panels)), panels, strict=True):
+            _pose_panel(axes, one, two)
+            axes.set_title(title)
 
 
 def plot_sensitivity(
@@ -66,7 +122,11 @@ def plot_sensitivity(
         error: (parameters, 7) standard error of `change`.
         path: of the picture.
     """
-    figure = _figure(8.5, 1.6 + 0.36 * len(names))
+    with drawn(path, 8.5, 1.6 + 0.36 * len(names)) as figure:
+        _heat_map(figure, names, change, error)
+
+
+def _heat_map(figure: Figure, names: Sequence[str], change: FloatArray, error: FloatArray) -> None:
     axes = _row(figure, 1)[0]
     points = 100 * change
     most = max(float(np.abs(points).max()), 1e-6)
@@ -91,7 +151,6 @@ def plot_sensitivity(
         fontsize=9,
     )
     figure.colorbar(image, ax=axes)
-    _save(figure, path)
 
 
 def _pose_panel(axes: Axes, simulated: Joint, real: Joint) -> None:
@@ -122,19 +181,6 @@ def _points(count: int, size: int, truth: float) -> tuple[float, float]:
     """The ends of a frequency's interval, in percentage points from the truth."""
     interval = clopper_pearson(count, size)
     return 100 * (interval.low - truth), 100 * (interval.high - truth)
-
-
-def _figure(width_in: float, height_in: float) -> Figure:
-    """A figure of its own: needs no display, and leaves no state of the library behind."""
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width_in, height_in), layout="constrained")
-
-
-def _save(figure: Figure, path: Path) -> None:
-    what = f"{path}: the picture cannot be written"
-    with told(ConfigError, what, "choose another folder"), replaced(path) as unfinished:
-        figure.savefig(unfinished, dpi=_DPI, format=path.suffix[1:])
 
 
 def _row(figure: Figure, count: int) -> list[Axes]:

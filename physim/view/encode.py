@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import errno
+import os
+import shutil
+import signal
+import subprocess
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from fractions import Fraction
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 from PIL import Image as Pillow
 
+from physim.arguments import shown_name
 from physim.errors import ConfigError
-from physim.extras import optional
+from physim.extras import how_to_install
+from physim.files import scratch, told
 
-_QUALITY = [
-    "-crf",
-    "20",
-    "-preset",
-    "veryfast",
-    "-threads",
-    "1",
-]  # one thread: always the same file
+_OTHERWISE = "name a .gif, or another FFmpeg by the variable IMAGEIO_FFMPEG_EXE"
 
 
 def write_gif(path: Path, frames: Iterable[Pillow.Image], frames_per_s: float, held: int) -> None:
@@ -50,8 +49,8 @@ def write_mp4(path: Path, frames: Iterable[Pillow.Image], frames_per_s: float, h
     """An MP4 (H.264) that every player and browser shows.
 
     Raises:
-        ConfigError: the encoder is not installed, or a picture of odd width or height.
-        OSError: the encoder could not write.
+        ConfigError: the encoder is not installed or fails, or a picture of odd width or height.
+        OSError: the system did not let it write.
     """
     encoder = require_encoder()
     pending = iter(frames)
@@ -59,32 +58,74 @@ def write_mp4(path: Path, frames: Iterable[Pillow.Image], frames_per_s: float, h
     width, height = first.size
     if width % 2 or height % 2:
         raise ConfigError(f"an MP4 needs an even width and height, found {width} x {height}")
-    sink = encoder.write_frames(
-        f"file:{path.absolute()}",  # "12:30.mp4" would be a protocol of FFmpeg's
-        (width, height),
-        fps=frames_per_s,
-        codec="libx264",
-        quality=None,
-        macro_block_size=2,
-        output_params=[*_QUALITY, "-movflags", "+faststart", "-f", "mp4"],
+    rate = Fraction(frames_per_s).limit_denominator()
+    options = (  # one thread: always the same file
+        f"-y -f rawvideo -vcodec rawvideo -s {width}x{height} -pix_fmt rgb24 -r {rate} -i - -an "
+        "-vcodec libx264 -pix_fmt yuv420p -v warning -crf 20 -preset veryfast -threads 1 "
+        "-movflags +faststart -f mp4"
     )
-    sink.send(None)
-    try:
-        for frame in _with_pause(chain([first], pending), held):
-            sink.send(np.ascontiguousarray(frame))
-    except OSError as error:  # its text is FFmpeg's whole log
-        raise OSError(errno.EIO, "FFmpeg ended before the film did") from error
-    finally:
-        sink.close()
+    with scratch() as folder, (folder / "said").open("w+b") as said:
+        with told(ConfigError, f"{encoder}: FFmpeg cannot be started", _OTHERWISE):
+            process = subprocess.Popen(
+                [
+                    encoder,
+                    *options.split(),
+                    f"file:{path.absolute()}",
+                ],  # a colon in the name is one
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+                start_new_session=True,  # Ctrl-C is ours to handle
+            )
+        whole = False
+        try:
+            assert process.stdin is not None
+            with suppress(BrokenPipeError), process.stdin as sink:
+                for frame in _with_pause(chain([first], pending), held):
+                    sink.write(frame.tobytes())
+                whole = True
+            code = process.wait()
+        finally:
+            process.kill()
+            process.wait()
+        said.seek(0)
+        text = said.read().decode(errors="replace")
+    if code or not whole or not path.stat().st_size:
+        raise _failure(code, text, encoder, path)
 
 
-def require_encoder() -> Any:
-    """The module `imageio_ffmpeg`.
+def _failure(code: int, said: str, encoder: str, path: Path) -> Exception:
+    """Why FFmpeg has not made a film: by its exit code and what it said."""
+    if code == -signal.SIGXFSZ:
+        return OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+    for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if os.strerror(number) in said:
+            return OSError(number, os.strerror(number), str(path))
+    lines = said.split("\n")
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "no word")
+    ending = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+    return ConfigError(
+        f"{encoder}: FFmpeg ended before the film did ({ending}, {shown_name(last)}); {_OTHERWISE}"
+    )
+
+
+def require_encoder() -> str:
+    """Where the FFmpeg is.
 
     Raises:
         ConfigError: it is not installed.
     """
-    return optional("imageio_ffmpeg", "film", "an MP4", "; or name a .gif")
+    try:
+        from imageio_ffmpeg import get_ffmpeg_exe
+
+        encoder: str = get_ffmpeg_exe()
+    except (ImportError, RuntimeError):  # a package without its binary, as some systems have it
+        raise ConfigError(
+            f"an MP4 needs imageio-ffmpeg; get it with: {how_to_install('film')}; or name a .gif"
+        ) from None
+    if shutil.which(encoder) is None:
+        raise ConfigError(f"FFmpeg was not found at {encoder}, or may not be run; {_OTHERWISE}")
+    return encoder
 
 
 def _with_pause(frames: Iterable[Pillow.Image], held: int) -> Iterator[Pillow.Image]:

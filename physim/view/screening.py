@@ -23,6 +23,8 @@ STEP_S = 1 / 240  # a single step of the film
 CLOSE_UP_S = 1.6  # on each pig at rest, where they lie far apart
 INK: Color = (0.08, 0.07, 0.09)
 FAINT: Color = (0.25, 0.23, 0.27)
+WAIT = "the pigs are on their way ..."
+_MIDDLE = (0.3, 0.5)
 
 
 class Screening:
@@ -48,6 +50,11 @@ class Screening:
     def rests(self) -> bool:
         """Whether the pigs have been seen to come to rest."""
         return self.replay is not None and self.time_s >= self.replay.ends_s
+
+    def wait(self, view: View) -> None:
+        """Says that a roll is on its way; without a graphics card each mesh takes seconds."""
+        self._look(view)
+        self._stage.write("wait", WAIT, *_MIDDLE, INK)
 
     def show(self, replay: Replay) -> None:
         """Begins a roll."""
@@ -107,12 +114,14 @@ class Screening:
         if cast == self._cast:
             return
         self._cast = cast
+        self.wait(toss_view(replay, self._aspect, FIELD_DEG))
         self._stage.clear()
         self._stage.add_table(replay.table, table_color(replay.table))
         self._handles = [
             self._stage.add(colored_meshes(pig.model, pig.name), pig.state)
             for pig in replay.pigs(0.0)
         ]
+        self._stage.write("wait", "", *_MIDDLE, INK)
 
     def _rest(self, replay: Replay) -> None:
         """Marks what touches, and goes near to each pig once."""

@@ -7,17 +7,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from physim.batch.plan import BatchPlan
 from physim.pigs.library import model_names, own_names
 from physim.roll import Setup
 from physim.seeding import MAX_SEED
 from physim.tosses.library import toss_names
 from physim.values import PIG_NAMES
+from physim.view.camera import View
 from physim.view.caption import headline
 from physim.view.knobs import Knobs, Stage
 from physim.view.replay import Replay, RunTheatre, Theatre
 from physim.view.screening import FAINT, INK, Screening, pose_lines
 from physim.view.session import Session
+from physim.world.bullet_window import FIELD_DEG
 from physim.world.scene import surface_names
 
 HELP = (
@@ -47,6 +51,7 @@ class Show:
         self._judged = False
 
     def __enter__(self) -> Show:
+        self.screening.wait(View(np.zeros(3), 0.5, 30.0, 30.0, FIELD_DEG))
         self._open()
         self._begin()
         return self

@@ -13,6 +13,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TextIO
 
 from physim.errors import DisplayError, PhysimError
@@ -61,10 +62,10 @@ def check_ending(code: int, said: str, opened: bool) -> None:
     Args:
         code: its exit code.
         said: on stdout, after `OPEN`.
-        opened: whether its window was there.
+        opened: whether its window was there; if not, something is raised whatever the code.
 
     Raises:
-        DisplayError: no display, or it went away.
+        DisplayError: no display, one without OpenGL, or it went away.
         PhysimError: what it was asked to show is unusable.
         RuntimeError: it failed.
     """
@@ -73,9 +74,15 @@ def check_ending(code: int, said: str, opened: bool) -> None:
     if code == _FAILED:
         raise RuntimeError(f"the window's process failed:\n{said}")
     display = os.environ.get("DISPLAY", "")
-    if code != 0 and not (opened and _reachable(display)):
-        what = "the window's display went away" if opened else _NO_DISPLAY
-        raise DisplayError(f"{what} (DISPLAY={display}); {_REMEDY}")
+    there = _reachable(display)
+    if opened and (code == 0 or there):  # the user has closed it
+        return
+    what = "the window's display went away" if opened else _NO_DISPLAY
+    if there and code < 0:
+        what = f"the window's process was ended by signal {-code}"
+    elif there:  # PyBullet says so on its stdout, and ends its process with code 0
+        what = "the display has no OpenGL (GLX), or too few colours"
+    raise DisplayError(f"{what} (DISPLAY={display}); {_REMEDY}")
 
 
 def serve(show: Callable[[TextIO], None]) -> int:
@@ -132,8 +139,7 @@ def _reachable(display: str) -> bool:
     address = f"/tmp/.X11-unix/X{number}" if local else (host, 6000 + int(number))
     with socket.socket(family, socket.SOCK_STREAM) as connection:
         connection.settimeout(2.0)
-        try:
+        with suppress(OSError):
             connection.connect(address)
-        except OSError:
-            return False
-    return True
+            return True
+    return False

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
+from physim.errors import ConfigError
+from physim.files import scratch, write_passing
 from physim.values import FloatArray, Quat, Surface, Table, Triple
 from physim.world.body import Body
 from physim.world.bullet_client import GRAMS_PER_KG, UNITS_PER_M, obj_text, pybullet
@@ -20,22 +22,30 @@ _STILL: Triple = (0.0, 0.0, 0.0)
 
 def make_shape(client: int, parts_m: Sequence[FloatArray]) -> int:
     """A compound of hulls, by way of an OBJ file with one group a hull."""
-    with tempfile.TemporaryDirectory(prefix="physim-") as folder:
-        return make_shape_of(client, write_parts(Path(folder) / "parts.obj", parts_m))
+    with scratch() as folder:
+        return make_shape_of(client, write_parts(folder / "parts.obj", parts_m))
 
 
 def write_parts(path: Path, parts_m: Sequence[FloatArray]) -> Path:
     """Writes the OBJ file of a compound, in the engine's units."""
-    path.write_text(obj_text([part * UNITS_PER_M for part in parts_m]))
-    return path
+    return write_passing(path, obj_text([part * UNITS_PER_M for part in parts_m]))
 
 
 def make_shape_of(client: int, path: Path) -> int:
-    """A compound of the hulls of each group of an OBJ file."""
-    shape = pybullet.createCollisionShape(
-        pybullet.GEOM_MESH, fileName=str(path), physicsClientId=client
+    """A compound of the hulls of each group of an OBJ file.
+
+    Raises:
+        ConfigError: somebody has removed the file meanwhile.
+    """
+    with suppress(pybullet.error):
+        shape = pybullet.createCollisionShape(
+            pybullet.GEOM_MESH, fileName=str(path), physicsClientId=client
+        )
+        return int(shape)
+    raise ConfigError(
+        f"{path}: the engine cannot read this temporary file; leave such files alone, or set "
+        "TMPDIR to a folder where nothing is removed"
     )
-    return int(shape)
 
 
 def make_unseen(client: int) -> int:

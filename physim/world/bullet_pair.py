@@ -9,10 +9,11 @@ contacts with it.
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
+from physim.files import scratch
 from physim.values import Table
 from physim.world.body import Body
 from physim.world.bullet import Client, halvings_for
@@ -32,7 +33,7 @@ from physim.world.settings import EngineSettings
 
 RENEW_AFTER = 200  # worlds: Bullet keeps some memory of every shape ever made
 
-_folders: set[str] = set()  # of this process's clients, while they are open
+_folders: set[Path] = set()  # of this process's clients, while they are open
 Motions = tuple[Motion, Motion]
 
 
@@ -46,7 +47,7 @@ class PairClient(Client):
         self.at_edge = False
         self._pigs: list[int] = []
         self._made = 0
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._written = ExitStack()
         self._files: list[Path] = []
 
     def __enter__(self) -> PairClient:
@@ -55,10 +56,8 @@ class PairClient(Client):
     def close(self) -> None:
         """Ends the client; what it has written goes too."""
         super().close()
-        if self._folder is not None:
-            _folders.discard(self._folder.name)
-            self._folder.cleanup()
-        self._folder = None
+        self._written.close()
+        self._files = []
 
     def place(self, states: PlainStates, *, at_edge: bool) -> None:
         """Puts both pigs, made anew, into these states (principal frame)."""
@@ -77,8 +76,8 @@ class PairClient(Client):
         else:
             make_plane(self.id, self.table.surface)
         unseen = make_unseen(self.id)
-        if self._folder is None:
-            self._write()
+        if not self._files or not all(file.exists() for file in self._files):
+            self._write()  # also what somebody has removed, as those who clean /tmp do
         shapes = [make_shape_of(self.id, file) for file in self._files]
         shapes = shapes if len(shapes) == 2 else [*shapes, *shapes]
         self._pigs = [
@@ -94,12 +93,14 @@ class PairClient(Client):
 
     def _write(self) -> None:
         """Files of both shapes, or of the one that both pigs have."""
-        self._folder = tempfile.TemporaryDirectory(prefix="physim-")
-        _folders.add(self._folder.name)
+        self._written.close()
+        folder = self._written.enter_context(scratch())
+        _folders.add(folder)
+        self._written.callback(_folders.discard, folder)
         first, second = self.bodies
         bodies = [first] if second.model is first.model else [first, second]
         self._files = [
-            write_parts(Path(self._folder.name) / f"{number}.obj", body.parts_m)
+            write_parts(folder / f"{number}.obj", body.parts_m)
             for number, body in enumerate(bodies)
         ]
 

@@ -7,14 +7,13 @@ of its mouse are made for objects of about a metre.
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from types import TracebackType
 
 import numpy as np
 
 from physim.errors import DisplayError
+from physim.files import scratch, write_passing
 from physim.values import FloatArray, RigidState, Table
 from physim.world.bullet_client import pybullet, quiet_stdout
 from physim.world.shaded import Color, ColoredMesh, shaded_obj
@@ -113,9 +112,8 @@ class Window:
         """Puts a body of several meshes at a place; returns its handles."""
         handles = []
         for mesh in meshes:
-            with tempfile.TemporaryDirectory(prefix="physim-") as folder, quiet_stdout(silent=True):
-                path = Path(folder) / "mesh.obj"
-                path.write_text(shaded_obj(mesh, UNITS_PER_M))
+            with scratch() as folder, quiet_stdout(silent=True):
+                path = write_passing(folder / "mesh.obj", shaded_obj(mesh, UNITS_PER_M))
                 shape = pybullet.createVisualShape(
                     pybullet.GEOM_MESH,
                     fileName=str(path),
@@ -175,12 +173,12 @@ class Window:
             (target_m * UNITS_PER_M).tolist(),
             physicsClientId=self._id,
         )
-        self._camera = None
         azimuth, rise = math.radians(azimuth_deg), math.radians(up_deg)
         flat = np.array([math.cos(azimuth), math.sin(azimuth), 0.0])
         out = math.cos(rise) * flat + np.array([0.0, 0.0, math.sin(rise)])
         up = np.cross(out, [-math.sin(azimuth), math.cos(azimuth), 0.0])
         self._aimed = (*self._size, -out, up, distance_m * UNITS_PER_M, target_m * UNITS_PER_M)
+        self._camera = self._aimed  # the window itself tells it only after the next frame
 
     def write(self, name: str, text: str, across: float, down: float, color: Color) -> None:
         """A line of text at a place of the picture, in place of the one with this name before.

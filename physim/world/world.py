@@ -30,12 +30,14 @@ class World:
         self._open = ExitStack()
         self._lock = threading.Lock()
         self._user: int | None = None  # the thread that rolls
+        self._closed = False
 
     def __enter__(self) -> World:
         with ExitStack() as stack:  # closes those that are open if another cannot be opened
             for client in (self.solos[0].client, self.solos[1].client, self.pair):
                 stack.enter_context(client)
             self._open = stack.pop_all()
+        self._closed = False
         return self
 
     def __exit__(
@@ -45,6 +47,7 @@ class World:
         trace: TracebackType | None,
     ) -> None:
         with self.alone():
+            self._closed = True
             self._open.close()
 
     @contextmanager
@@ -55,6 +58,8 @@ class World:
                 "a roll is being made here; an observer needs a Simulator of its own"
             )
         with self._lock:
+            if self._closed:
+                raise RuntimeError("this Simulator was closed while a roll waited for it")
             self._user = threading.get_ident()
             try:
                 yield

@@ -169,6 +169,12 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_text() == "mine"
 
 
+def test_a_folder_is_made_where_a_link_leads(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("deep/there")
+    assert run_batch(FakePlan(n=4), workers=1, out=tmp_path / "link").n == 4
+    assert read_counts(tmp_path / "deep" / "there").rolls == 4
+
+
 def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
     with pytest.raises(DatasetError, match="not empty"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -157,6 +158,13 @@ def test_a_broken_checkpoint_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / FILE_NAME).write_text(content)
     with pytest.raises(DatasetError, match="no usable checkpoint"):
         fitted(problem(real_rolls(), **SHORT), tmp_path)
+
+
+@pytest.mark.parametrize("name", [FILE_NAME, f"{FILE_NAME}.gz"])
+def test_a_pipe_is_no_checkpoint_to_wait_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(DatasetError, match="no plain file; choose another folder"):
+        read_checkpoint(tmp_path)
 
 
 def test_a_packed_checkpoint_is_read(tmp_path: Path) -> None:

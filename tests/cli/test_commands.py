@@ -154,7 +154,8 @@ def test_a_full_stdout_is_one_message() -> None:
             [sys.executable, "-c", MAIN, "roll"], stdout=full, stderr=subprocess.PIPE, check=False
         )
     assert run.returncode == 2
-    assert run.stderr.startswith(b"physim: stdout: No space left on device; free some space")
+    assert run.stderr.startswith(b"physim: stdout: cannot be written (No space left on device)")
+    assert b"; free some space" in run.stderr
 
 
 def test_a_batch_and_its_statistics(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import trimesh
 
-from physim.importer.build import Options, import_mesh
+from physim.errors import ModelError
+from physim.importer.build import Options, import_mesh, prepare
 from physim.importer.repair import Repaired, repair
 from physim.importer.solids import volume_of
 from physim.pigs.library import model_folder
@@ -372,3 +373,73 @@ def test_the_drawn_standard_pig_is_taken_as_it_is() -> None:
     assert volume(out) == pytest.approx(volume_of(drawn.vertices, drawn.faces), rel=1e-3)
     assert [problem.kind for problem in out.problems] == ["faces"]
     assert "simplified" in out.problems[0].action
+
+
+FIN = trimesh.Trimesh([(20, 0, 0), (420, 0, 0), (20, 0, 5)], [(0, 1, 2), (2, 1, 0)], process=False)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1 / 25.4, 1e-3])  # mm, inches, metres
+@pytest.mark.parametrize(
+    "other",
+    [box((5, 5, 5), (400, 0, 0)), box((5, 5, 5), (3000, 3000, 3000)), FIN],
+    ids=["a body", "a body far off", "a fin"],
+)
+def test_the_size_is_that_of_what_is_kept(
+    other: trimesh.Trimesh, scale: float, tmp_path: Path
+) -> None:
+    vertices, faces = together(BOX, other)
+    path = made.write(tmp_path / "a.obj", (vertices * scale, faces))
+    found = prepare(path, Options(largest=True))
+    assert volume_of(found.vertices_mm, found.faces) == pytest.approx(24_000, rel=1e-3)
+    assert any("40.0 mm long" in p.where for p in found.problems if p.kind == "unit")
+    found = prepare(path, Options(largest=True, length_mm=80))
+    assert np.ptp(found.vertices_mm, axis=0).max() == pytest.approx(80, rel=1e-3)
+
+
+def test_what_is_kept_may_be_too_small(tmp_path: Path) -> None:
+    path = made.write(tmp_path / "a.stl", together(box((4, 3, 3), (0, 0, 0)), FIN))
+    with pytest.raises(ModelError, match="4 mm long"):
+        prepare(path, Options(largest=True, unit="mm"))
+
+
+def test_a_body_far_off_makes_no_hole_small_and_no_surface_coarse() -> None:
+    ball = trimesh.creation.icosphere(4, 20.0)
+    far = box((5, 5, 5), (4000, 0, 0))
+    assert volume(mended(*together(ball, far), largest=True)) == pytest.approx(
+        volume(mended(ball.vertices, ball.faces)), rel=1e-6
+    )
+    cup = trimesh.Trimesh(BOX.vertices, BOX.faces[BOX.face_normals[:, 2] < 0.5], process=False)
+    out = mended(*together(cup, far), largest=True)
+    assert out.solid is None
+    assert kinds(out) == {"hole"}
+
+
+@pytest.mark.parametrize("face", range(12))
+def test_an_edge_of_two_bodies_that_one_of_them_parts(face: int) -> None:
+    """There three sides meet, so that the undivided ones are not open, and yet must be parted."""
+    block, more = box((24, 8, 24), (0, 4, -12)), box((24, 8, 8), (0, -4, -4))
+    refined = trimesh.remesh.subdivide(more.vertices, more.faces, face_index=[face])
+    out = mended(*together(block, trimesh.Trimesh(*refined[:2], process=False)))
+    assert volume(out) == pytest.approx(24 * 8 * (24 + 8), rel=1e-6)
+    refined = trimesh.remesh.subdivide(block.vertices, block.faces, face_index=[face])
+    out = mended(*together(more, trimesh.Trimesh(*refined[:2], process=False)))
+    assert volume(out) == pytest.approx(24 * 8 * (24 + 8), rel=1e-6)
+
+
+def test_of_wall_and_skin_the_wall_is_dropped() -> None:
+    """A tube with a cap at each end, and a pyramid inside that shares the rim of one cap."""
+    tube = box((10, 10, 30), (0, 0, 0))
+    rim = [k for k, point in enumerate(tube.vertices) if point[2] > 0]
+    around = sorted(rim, key=lambda k: float(np.arctan2(*tube.vertices[k][:2])))
+    wall = [[a, b, 8] for a, b in zip(around, around[1:] + around[:1], strict=True)]
+    vertices = np.vstack([tube.vertices, [0.0, 0.0, -10.0]])
+    out = mended(vertices, np.vstack([tube.faces, wall]))
+    assert volume(out) == pytest.approx(3_000)
+    assert "sheets" in kinds(out)
+
+
+def test_sides_that_stand_apart_are_no_body() -> None:
+    apart = BOX.vertices[BOX.faces] + BOX.face_normals[:, None]
+    out = mended(apart.reshape(-1, 3), np.arange(36).reshape(-1, 3))
+    assert out.solid is None
+    assert out.problems[-1].kind in ("hole", "holes")

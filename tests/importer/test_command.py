@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 import sys
 from pathlib import Path
 
@@ -166,6 +167,24 @@ def test_a_missing_library_is_named(
     assert code == 2
     assert "-m pip install coacd manifold3d" in err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("out", ["empty", "link", "dangling", "."])
+def test_a_model_goes_into_an_empty_folder_and_through_links(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, out: str
+) -> None:
+    path = made.write(tmp_path / "block.stl", made.mesh_of(m3.Manifold.cube([30, 20, 15])))
+    (tmp_path / "empty").mkdir(0o700)
+    (tmp_path / "link").symlink_to("empty")
+    (tmp_path / "dangling").symlink_to("new")
+    monkeypatch.chdir(tmp_path / "empty" if out == "." else tmp_path)
+    real = tmp_path / ("new" if out == "dangling" else "empty")
+    files = {"model.yaml", "parts.obj", "pig.obj", "pig.mtl", "computed.json"}
+    code, _, err = physim(capfd, "model", "add", str(path), "--unit", "mm", "--out", out)
+    assert code == 0, err
+    assert {one.name for one in real.iterdir()} == files
+    assert Path(out).samefile(real) and (out in (".", "empty") or Path(out).is_symlink())
+    assert stat.S_IMODE(real.stat().st_mode) == (0o755 if out == "dangling" else 0o700)
 
 
 def test_a_user_may_delete_all_landmarks(tmp_path: Path) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import struct
+import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +40,7 @@ def block(x: float, y: float, z: float, *at: float) -> Mesh:
 
 A = block(40, 20, 30)  # 24 000 mm3
 B = block(10, 10, 10, 35, 5, 10)  # 1000 mm3, half of it in A
+C = block(20, 10, 10, 30, 5, 15)  # 2000 mm3, half of it in A
 BOTH = together(A, B)  # as one body 24 500 mm3, 45 mm long
 TILTED = np.array([[0.6, 0.8, 0.0], [-0.8, 0.6, 0.0], [0.0, 0.0, 1.0]])
 L = [(0, 0), (30, 0), (30, 10), (10, 10), (10, 30), (0, 30)]  # 500 mm2
@@ -182,6 +186,45 @@ def sparse() -> bytes:
     return json.dumps(tree | {"buffers": [{"byteLength": len(buffer), "uri": uri}]}).encode()
 
 
+def numbers(kind: str, code: int, values: np.ndarray) -> tuple[dict[str, Any], bytes]:
+    """An accessor of a type and its content."""
+    return {"componentType": code, "type": kind, "count": len(values)}, values.tobytes()
+
+
+def skinned(joints: list[int], share: float = 0.5, **more: Any) -> bytes:
+    """A ten times too large and to the side, as the joints bring it back; its node is stretched.
+
+    Args:
+        joints: of each vertex, of which the first two count, with the same share.
+        share: theirs.
+        more: of the skin.
+    """
+    back = np.tile(np.eye(4, dtype="<f4"), (2, 1, 1))  # by columns
+    back[:, 3, :3] = -1.0, -2.0, -3.0
+    lists = [
+        positions((10 * A[0] + (1000, 2000, 3000), A[1])),
+        indices(A[1]),
+        numbers("VEC4", 5121, np.tile(np.array(joints, "u1"), (8, 1))),
+        numbers("VEC4", 5126, np.tile(np.array([share, share, 0, 0], "<f4"), (8, 1))),
+        numbers("MAT4", 5126, back),
+    ]
+    attributes = {"POSITION": 0, "JOINTS_0": 2, "WEIGHTS_0": 3}
+    nodes = [
+        {"mesh": 0, "skin": 0, "scale": [3, 3, 3]},
+        {"children": [2, 3], "scale": [0.2, 0.2, 0.2]},
+        {"scale": [0.5, 0.5, 0.5]},
+        {"scale": [0.5, 0.5, 0.5]},
+    ]
+    skin = {"joints": [2, 3], "inverseBindMatrices": 4} | more
+    return glb(
+        lists,
+        [{"attributes": attributes, "indices": 1}],
+        scenes=[{"nodes": [0, 1]}],
+        nodes=nodes,
+        skins=[skin],
+    )
+
+
 def strips(mode: int) -> bytes:
     """A by one primitive, B by strips or fans."""
     if mode == 6:
@@ -263,6 +306,37 @@ def bambu(kind: str) -> bytes:
     )
 
 
+def lzma() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_LZMA) as entries:
+        entries.writestr("3D/3dmodel.model", root(thing(1, xml(A)), item(1)))
+    return file.getvalue()
+
+
+def bambu_parts(beside: bool = False) -> bytes:
+    """A and B are each 1 of an own part; in object 4, 1 is a modifier, in 3 of the root it is not.
+
+    Args:
+        beside: whether both are components of one object.
+    """
+    a, b = (f'objectid="1" p:path="/3D/{part}.model"' for part in "ab")
+    config = (
+        '<config><object id="3"><part id="1" subtype="normal_part"/></object>'
+        '<object id="4"><part id="1" subtype="modifier_part"/></object></config>'
+    )
+    four = components(a, b) if beside else components(b)
+    return mf(
+        thing(3, components(a)) + thing(4, four),
+        item(3) + item(4) + item(4, 'p:path="/3D/c.model"'),
+        parts={
+            "3D/a.model": root(thing(1, xml(A)), ""),
+            "3D/b.model": root(thing(1, xml(B)), ""),
+            "3D/c.model": root(thing(1, xml(C)) + thing(4, components('objectid="1"')), ""),
+            "Metadata/model_settings.config": config.encode(),
+        },
+    )
+
+
 MIRROR = 'transform="-1 0 0 0 1 0 0 0 1 70 0 0"'  # A again, from 30 to 70 mm
 AFTER = 'transform="1 0 0 0 1 0 0 0 1 30 0 0"'  # A again, from 30 to 70 mm
 OTHER_PART = root(thing(7, xml(B)), "")
@@ -282,6 +356,7 @@ def negative() -> bytes:
     return text.encode()
 
 
+ENDS = {"lf": b"\n", "crlf": b"\r\n", "cr": b"\r"}
 READ: dict[str, tuple[str, bytes, int, int]] = {
     # STL
     "92_capitals": ("a.stl", stl(A).upper(), 24_000, 40),
@@ -303,6 +378,7 @@ READ: dict[str, tuple[str, bytes, int, int]] = {
     "stl_with_zeros_behind": ("a.stl", stl(A) + bytes(9) + b"\x1a", 24_000, 40),
     "binary_stl_called_solid": ("a.stl", binary_stl(A, b"solid facet"), 24_000, 40),
     "binary_stl_called_solid_and_bytes": ("a.stl", binary_stl(A, b"solid a") + b"\0", 24_000, 40),
+    "off_capital": ("a.off", off(A).replace(b"OFF", b"Off"), 24_000, 40),
     # OBJ
     "91_negative_indices": ("a.obj", negative(), 24_500, 45),
     "98_tabs": ("a.obj", OBJ_A.replace(b" ", b"\t"), 24_000, 40),
@@ -322,6 +398,12 @@ READ: dict[str, tuple[str, bytes, int, int]] = {
     ),
     "obj_comments_behind": ("a.obj", OBJ_A.replace(b"\n", b" # v f\n"), 24_000, 40),
     "obj_colours": ("a.obj", OBJ_A.replace(b"\nf", b" .1 .2 .3\nf", 1), 24_000, 40),
+    "obj_weights_of_1_and_colours": (
+        "a.obj",
+        OBJ_A.replace(b"\nf", b" 1 .1 .2 .3\nf", 1),
+        24_000,
+        40,
+    ),
     "obj_all_indices": (
         "a.obj",
         b"vt 0 0\nvn 0 0 1\n"
@@ -364,6 +446,29 @@ READ: dict[str, tuple[str, bytes, int, int]] = {
         24_000,
         40,
     ),
+    "ply_binary_polygons_and_zeros_behind": (
+        "a.ply",
+        binary_ply(A, ROWS) + bytes(99),
+        24_000,
+        40,
+    ),
+    "ply_binary_polygons_and_a_line_behind": (
+        "a.ply",
+        binary_ply(A, ROWS) + b"\nmade by hand\n",
+        24_000,
+        40,
+    ),
+    **{
+        f"ply_mixed_line_ends_{kind}_{first}_{last}": (
+            "a.ply",
+            head.replace(b"\n", ENDS[first]) + b"end_header" + ENDS[last] + data,
+            24_000,
+            40,
+        )
+        for kind, content in (("text", ply(A)), ("binary", binary_ply(A)))
+        for head, _, data in [content.partition(b"end_header\n")]
+        for first, last in (("lf", "crlf"), ("crlf", "lf"), ("crlf", "cr"), ("cr", "lf"))
+    },
     "ply_edges": ("a.ply", ply(A, more=PLY_EDGES) + b"0 1\n1 2\n", 24_000, 40),
     # glTF
     "107_normalised_bytes": ("a.glb", quantised(), 38**3, 38),
@@ -468,6 +573,7 @@ READ: dict[str, tuple[str, bytes, int, int]] = {
     ),
     "106_modifier_of_prusa": ("a.3mf", prusa("ParameterModifier"), 24_000, 40),
     "106_modifier_of_bambu": ("a.3mf", bambu("modifier_part"), 24_000, 40),
+    "106_modifier_of_bambu_in_a_part": ("a.3mf", bambu_parts(), 25_000, 50),
     "bambu_part": ("a.3mf", bambu("normal_part"), 24_500, 45),
     "106_modifier_of_cura": (
         "a.3mf",
@@ -502,6 +608,8 @@ TOLD: dict[str, str] = {
     "94_a_page_of_zeros_behind": "4096 behind",
     "binary_stl_called_solid_and_bytes": "spare bytes",
     "ply_binary_bytes_behind": "spare bytes",
+    "ply_binary_polygons_and_zeros_behind": "99 behind",
+    "ply_binary_polygons_and_a_line_behind": "14 behind",
     "gltf_bytes_behind": "spare bytes",
     "ply_edges": "`edge` (2)",
     "gltf_two_scenes": "other scenes",
@@ -510,6 +618,7 @@ TOLD: dict[str, str] = {
     "106_not_in_the_build": "not in the build",
     "106_modifier_of_prusa": "ParameterModifier",
     "106_modifier_of_bambu": "modifier_part",
+    "106_modifier_of_bambu_in_a_part": "modifier_part",
     "106_modifier_of_cura": "infill_mesh",
 }
 """Words of a note."""
@@ -587,12 +696,13 @@ def test_a_face_with_a_hole_joined_by_a_bridge_is_cut_right(tmp_path: Path) -> N
     assert np.cross(b - a, c - a)[:, 2].sum() / 2 == pytest.approx(800)
 
 
+DAMAGED = "it is damaged, cut off or of another format"  # so no reader said what it is
 REFUSED: dict[str, tuple[str, bytes, str]] = {
     # STL
-    "95_second_solid_cut_off": ("a.stl", stl(A) + stl(B)[:600], "cut off"),
-    "95_cut_in_a_word": ("a.stl", stl(A) + b"sol", "cut off"),
-    "95_cut_between_facets": ("a.stl", stl(A)[: stl(A).index(b"endsolid")], "cut off"),
-    "95_facets_after_the_end": ("a.stl", stl(A) + stl(B)[8:], "cut off"),
+    "95_second_solid_cut_off": ("a.stl", stl(A) + stl(B)[:600], "is cut off: "),
+    "95_cut_in_a_word": ("a.stl", stl(A) + b"sol", "is cut off: "),
+    "95_cut_between_facets": ("a.stl", stl(A)[: stl(A).index(b"endsolid")], "is cut off: "),
+    "95_facets_after_the_end": ("a.stl", stl(A) + stl(B)[8:], "is cut off: "),
     "stl_of_four_corners": (
         "a.stl",
         stl(A).replace(b"endloop", b"vertex 0 0 0\nendloop", 1),
@@ -609,6 +719,28 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
     "obj_index_0": ("a.obj", OBJ_A + b"\nf 0 1 2\n", "line 21"),
     "obj_index_too_far_back": ("a.obj", OBJ_A + b"\nf -1 -2 -9\n", "line 21"),
     "obj_of_letters": ("a.obj", OBJ_A + b"\nf 1 2 c\n", "c in the face of line 21"),
+    **{
+        f"obj_vertex_of_{numbers.decode()}": (
+            "a.obj",
+            b"v " + numbers + b"\n" + OBJ_A,
+            f"line 1: a vertex {words}",
+        )
+        for numbers, words in {
+            b"1 2 3 1 .5": "of 5 numbers",
+            b"1 2 3 1 .5 .5 .5 1": "of 8 numbers",
+            b"1 2 3 2": "with a weight",
+            b"1 2 3 2 .5 .5 .5": "with a weight",
+        }.items()
+    },
+    **{
+        f"digits_joined{suffix}": ("a" + suffix, content.replace(b"40", b"4_0"), " in the vertices")
+        for suffix, content in {
+            ".obj": OBJ_A,
+            ".stl": stl(A),
+            ".off": off(A),
+            ".ply": ply(A),
+        }.items()
+    },
     "obj_cut_off_vertex": ("a.obj", b"v 1 2\n" + OBJ_A, "line 1"),
     "obj_only_lines": ("a.obj", b"v 0 0 0\nv 1 1 1\nl 1 2\n", "lines (1)"),
     "obj_bow_tie": (
@@ -617,17 +749,32 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
         "runs through itself",
     ),
     # OFF
-    "off_cut_off": ("a.off", off(A)[:-9], "cut off"),
-    "off_too_few_lines": ("a.off", off(A).replace(b"8 12", b"8 13", 1), "cut off"),
+    "off_twice_in_one": ("a.off", off(A) + off(B), "another mesh follows"),
+    "ply_twice_in_one": ("a.ply", ply(A) + ply(B), "another mesh follows"),
+    "glb_twice_in_one": ("a.glb", glb(simple()) + glb(simple(B)), "another GLB follows"),
+    "glb_of_a_later_version": (
+        "a.glb",
+        glb(simple(), asset={"version": "2.1", "minVersion": "2.1"}),
+        "is glTF 2.1",
+    ),
+    "glb_rotation_that_stretches": (
+        "a.glb",
+        glb(simple(), nodes=[{"mesh": 0, "rotation": [0, 0, 1, 1]}]),
+        "rotation of node 0 has length 1.41",
+    ),
+    "glb_joint_that_is_missing": ("a.glb", skinned([0, 2, 0, 0]), "joint 2 of 2"),
+    "glb_vertices_without_joints": ("a.glb", skinned([0, 1, 0, 0], share=0.0), "no joint"),
+    "off_cut_off": ("a.off", off(A)[:-9], "is cut off: "),
+    "off_too_few_lines": ("a.off", off(A).replace(b"8 12", b"8 13", 1), "is cut off: "),
     "off_too_many_lines": ("a.off", off(A).replace(b"8 12", b"8 11", 1), "but more numbers follow"),
     "off_in_4_dimensions": ("a.off", off(A, "4OFF\n"), "three dimensions"),
     "off_binary": ("a.off", b"OFF BINARY\n" + bytes(range(99)), "binary OFF"),
     "off_of_words": ("a.off", off(A).replace(b"3 0 1", b"3 o 1"), "o in the faces"),
     # PLY
-    "ply_cut_off": ("a.ply", ply(A)[:-8], "cut off"),
-    "ply_binary_cut_off": ("a.ply", binary_ply(A)[:-1], "cut off"),
-    "ply_binary_polygons_cut_off": ("a.ply", binary_ply(A, ROWS)[:-1], "cut off"),
-    "ply_head_cut_off": ("a.ply", ply(A)[:60], "cut off"),
+    "ply_cut_off": ("a.ply", ply(A)[:-8], "is cut off: "),
+    "ply_binary_cut_off": ("a.ply", binary_ply(A)[:-1], "is cut off: "),
+    "ply_binary_polygons_cut_off": ("a.ply", binary_ply(A, ROWS)[:-1], "is cut off: "),
+    "ply_head_cut_off": ("a.ply", ply(A)[:60], "is cut off: "),
     "ply_fewer_announced": (
         "a.ply",
         ply(A).replace(b"face 12", b"face 11"),
@@ -637,6 +784,29 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
         "a.ply",
         binary_ply(A).replace(b"face 12", b"face 11"),
         "but more follow",
+    ),
+    **{
+        f"ply_binary_ninth_face_{order}": (
+            "a.ply",
+            binary_ply(A, ROWS, order).replace(b"face 9", b"face 8") + behind,
+            "but more follow",
+        )
+        for order, behind in (("<", b""), (">", b"\n"))
+    },
+    "ply_binary_quad_behind_triangles": (
+        "a.ply",
+        binary_ply(A, ROWS[3:] + ROWS[:3]).replace(b"face 9", b"face 7"),
+        "but more follow",
+    ),
+    "ply_binary_no_face_announced": (
+        "a.ply",
+        binary_ply(A).replace(b"face 12", b"face 0"),
+        "but more follow",
+    ),
+    "ply_indices_of_floats": (
+        "a.ply",
+        binary_ply(A).replace(b"uchar int", b"uchar float"),
+        "no whole numbers",
     ),
     "ply_strips": (
         "a.ply",
@@ -672,12 +842,12 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
         "EXT_mesh_gpu_instancing",
     ),
     "gltf_of_version_1": ("a.gltf", gltf(simple(), asset={"version": "1.0"}), "glTF 1.0"),
-    "gltf_cut_off": ("a.glb", glb(simple())[:-40], "cut off"),
-    "gltf_text_cut_off": ("a.gltf", gltf(simple())[:-40], "cut off"),
+    "gltf_cut_off": ("a.glb", glb(simple())[:-40], "is cut off: "),
+    "gltf_text_cut_off": ("a.gltf", gltf(simple())[:-40], DAMAGED),
     "gltf_buffer_too_short": (
         "a.glb",
         glb(simple(), buffers=[{"byteLength": 999}]),
-        "cut off",
+        "is cut off: ",
     ),
     "gltf_negative_index": ("a.glb", glb(simple(), nodes=[{"mesh": -1}]), "-1 of 1 meshes"),
     "gltf_index_beyond_its_mesh": (
@@ -692,7 +862,11 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
         "from itself",
     ),
     "gltf_only_lines": ("a.glb", glb(simple(), [TRIANGLE_MODE | {"mode": 1}]), "points or lines"),
-    "gltf_of_other_kinds": ("a.gltf", gltf(simple(), nodes={"mesh": 0}), "damaged"),
+    "gltf_of_other_kinds": (
+        "a.gltf",
+        gltf(simple(), nodes={"mesh": 0}),
+        DAMAGED,
+    ),
     # 3MF
     "3mf_unknown_unit": ("a.3mf", mf(thing(1, xml(A)), item(1), "yard"), "yard"),
     "3mf_required_extension": (
@@ -734,6 +908,22 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
         mf(thing(1, xml((A[0], A[1] + 1))) + thing(2, xml(A)), item(1) + item(2)),
         "names vertex 8",
     ),
+    "3mf_parts_of_bambu_of_one_number": ("a.3mf", bambu_parts(True), "of the same number"),
+    "3mf_document_type": (
+        "a.3mf",
+        archive({"3D/3dmodel.model": b"<!DOCTYPE model>" + root(thing(1, xml(A)), item(1))}),
+        "document type",
+    ),
+    "3mf_document_type_of_notes": (
+        "a.3mf",
+        mf(
+            thing(1, xml(A)),
+            item(1),
+            parts={"Metadata/model_settings.config": b"<!DOCTYPE config><config/>"},
+        ),
+        "document type",
+    ),
+    "3mf_packed_otherwise": ("a.3mf", lzma(), "packed otherwise than by deflate"),
     "3mf_only_support": ("a.3mf", mf(thing(1, xml(A), "support"), item(1)), "support (1)"),
     "3mf_no_build": ("a.3mf", mf(thing(1, xml(A)), ""), "build is empty"),
     "3mf_missing_object": ("a.3mf", mf(thing(1, xml(A)), item(2)), "object 2"),
@@ -798,9 +988,21 @@ def test_what_is_cut_off_or_not_understood_is_refused_by_its_name(
         prepare(written(tmp_path, name, content), Options())
     text = str(caught.value)
     assert words in text
+    assert ("cannot be read as" in text) == (words == DAMAGED)
     assert name in text
     assert "Error" not in text
     assert "; " in text  # and what to do
+
+
+def test_a_missing_library_is_not_told_as_a_damaged_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The L of case 100 cannot be cut without manifold3d, in whatever format."""
+    monkeypatch.setitem(sys.modules, "manifold3d", None)
+    points = [(x, y, 0.0) for x, y in L]
+    path = written(tmp_path, "a.obj", obj(points, np.zeros((0, 3), int)) + b"\nf 2 3 4 5 6 1")
+    with pytest.raises(ImportError, match="manifold3d"):
+        read(path)
 
 
 def test_a_user_s_unit_holds_against_the_file_s(tmp_path: Path) -> None:
@@ -809,11 +1011,22 @@ def test_a_user_s_unit_holds_against_the_file_s(tmp_path: Path) -> None:
     assert volume(found) == pytest.approx(24_000)
 
 
-@pytest.mark.parametrize("comment", ["# units: inch", "# File units = millimeters"])
-def test_a_unit_in_a_comment_is_told_and_not_taken(comment: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("said", "mm"), [("# units: cm", 10.0), ("#Unit = inches", 25.4)])
+def test_a_unit_in_a_comment_is_preferred_to_a_guess(said: str, mm: float, tmp_path: Path) -> None:
+    """By its size alone the first would be taken for inches."""
+    content = said.encode() + b"\n" + obj(*moved(A, scale=1 / mm))
+    found = prepare(written(tmp_path, "a.obj", content), Options())
+    assert volume(found) == pytest.approx(24_000, rel=1e-4)
+    assert any("as its text says" in p.action for p in found.problems)
+
+
+@pytest.mark.parametrize("comment", ["# units: inch", "# File units = millimeters", "g units mm"])
+def test_a_unit_in_the_text_is_told_and_not_taken(comment: str, tmp_path: Path) -> None:
     found = prepare(written(tmp_path, "a.obj", comment.encode() + b"\n" + OBJ_A), Options())
     assert volume(found) == pytest.approx(24_000)
-    assert any("no standard" in p.action and "nit" in p.where for p in found.problems)
+    assert any(
+        "no standard" in p.action and p.where.endswith(", in its text") for p in found.problems
+    )
 
 
 GLTF_TOLD: dict[str, tuple[bytes, str]] = {
@@ -832,6 +1045,14 @@ GLTF_TOLD: dict[str, tuple[bytes, str]] = {
         glb(simple(), [TRIANGLE_MODE | {"targets": [{"POSITION": 0}]}]),
         "morph targets (1)",
     ),
+    "morph_of_weight_0": (
+        glb(
+            simple(),
+            [TRIANGLE_MODE | {"targets": [{"POSITION": 0}]}],
+            nodes=[{"mesh": 0, "weights": [0.0]}],
+        ),
+        "morph targets (1)",
+    ),
     "skin": (glb(simple(), nodes=[{"mesh": 0, "skin": 0}]), "skins"),
     "animation": (glb(simple(), animations=[{}]), "animations"),
     "lines": (glb(simple(), [TRIANGLE_MODE, TRIANGLE_MODE | {"mode": 3}]), "points or lines (1)"),
@@ -846,6 +1067,26 @@ def test_what_is_left_out_of_a_scene_is_told(kind: str, tmp_path: Path) -> None:
     assert 1e9 * volume(found) == pytest.approx(24_000)
     (note,) = found.notes
     assert (note.kind, words in note.where) == ("left out", True)
+
+
+def test_a_skin_puts_its_mesh_where_its_joints_are(tmp_path: Path) -> None:
+    """The place of the mesh's own node is of no account then, as the standard says."""
+    found = read(written(tmp_path, "a.glb", skinned([0, 1, 0, 0])))
+    assert 1e9 * volume(found) == pytest.approx(24_000, rel=1e-5)
+    assert np.ptp(found.vertices, axis=0) == pytest.approx([0.04, 0.02, 0.03], rel=1e-5)
+    assert found.vertices.min(axis=0) == pytest.approx([0, 0, 0], abs=1e-7)
+    assert not found.notes
+
+
+@pytest.mark.parametrize("of", ["node", "mesh"])
+def test_morph_targets_count_by_their_weights(of: str, tmp_path: Path) -> None:
+    weights = {"weights": [0.5]}
+    primitive = TRIANGLE_MODE | {"targets": [{"POSITION": 0}]}
+    meshes = [{"primitives": [primitive]} | (weights if of == "mesh" else {"weights": [7.0]})]
+    nodes = [{"mesh": 0} | (weights if of == "node" else {})]
+    found = read(written(tmp_path, "a.glb", glb(simple(), meshes=meshes, nodes=nodes)))
+    assert 1e9 * volume(found) == pytest.approx(1.5**3 * 24_000)
+    assert not found.notes
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,26 @@ def test_a_part_that_is_too_small_leaves_the_mesh_out() -> None:
     assert bulge == pytest.approx(0.0, abs=1e-9)
 
 
+def test_a_part_that_stands_off_sideways_is_measured_to_the_nearest_edge() -> None:
+    box = trimesh.creation.box((40.0, 20.0, 10.0))
+    corner = np.array([[23.0, 14.0, 5.0]])  # 3 and 4 mm beside the edge (20, 10, z)
+    assert apart(box, np.concatenate([box.vertices, corner])) == pytest.approx((0.0, 5.0))
+
+
+def test_distances_do_not_depend_on_where_a_file_has_the_mesh_or_its_faces() -> None:
+    vertices, faces = mesh_of(low_poly_pig())
+    parts = [vertices[vertices[:, 0] < 9.0], vertices[vertices[:, 0] > 7.0]]
+    here = distances(vertices, faces, parts)
+    assert min(here) > 0.1
+    rng = np.random.default_rng(3)
+    for _ in range(3):
+        turn = trimesh.transformations.random_rotation_matrix(rng.random(3))[:3, :3]
+        shift = rng.uniform(-100.0, 100.0, 3)
+        order = rng.permutation(len(faces))
+        moved = [(v @ turn.T + shift).astype(np.float32).astype(float) for v in (vertices, *parts)]
+        assert distances(moved[0], faces[order], moved[1:]) == pytest.approx(here, abs=1e-3)
+
+
 MIRROR = np.array([1.0, -1.0, 1.0])
 
 
@@ -80,11 +100,19 @@ def test_at_least_a_solid_is_left_of_each_hull() -> None:
     assert np.isfinite(tolerance)
 
 
-def test_corners_leave_out_no_more_than_they_say() -> None:
-    points = half_and_mirrored(3)
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_corners_leave_out_what_they_say_and_the_next_lies_there(seed: int) -> None:
+    """Corners that come together are equally far, but for the rounding of a file."""
+    points = half_and_mirrored(seed)
+    equal = 1e-5 * np.ptp(points, axis=0).max()
     chosen = ordered_corners(points, 60, 0.01)
-    for count in (20, 40, len(chosen.points)):
+    reaches, first, times = np.unique(chosen.reach, return_index=True, return_counts=True)
+    assert len(reaches) > 15 and reaches[-1] == np.inf
+    for reach, at, many in zip(reaches[:-1], first, times, strict=False):
+        count = int(at) + 1
         planes = ConvexHull(chosen.points[:count]).equations
-        left_out = (points @ planes[:, :3].T + planes[:, 3]).max()
-        assert left_out <= chosen.reach[count - 1] + 1e-9
-    assert (np.diff(chosen.reach[np.isfinite(chosen.reach)]) <= 1e-9).mean() > 0.8
+        beyond = points @ planes[:, :3].T + planes[:, 3]
+        assert beyond.max() == pytest.approx(reach, abs=1e-9)
+        assert chosen.within(reach) <= count
+        coming = chosen.points[count : count + many] @ planes[:, :3].T + planes[:, 3]
+        assert (coming.max(axis=1) >= reach - equal - 1e-9).all()

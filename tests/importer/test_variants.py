@@ -12,6 +12,7 @@ import trimesh
 from physim.errors import ModelError
 from physim.importer.build import Options, Prepared, prepare
 from physim.importer.parts import convex_parts
+from physim.importer.repair import repair
 from physim.pigs.stable import stable_rests
 from physim.values import FEET
 from tests.importer import made
@@ -159,3 +160,39 @@ def inside_any(points: np.ndarray, corners: list[tuple[str, np.ndarray]]) -> boo
     from scipy.spatial import Delaunay
 
     return any((Delaunay(hull).find_simplex(points) >= 0).any() for _, hull in corners)
+
+
+def with_sheet(thickness: float, rounded: bool) -> m3.Manifold:
+    """A block, or a ball of many faces, with an upright sheet on it [mm]."""
+    body = m3.Manifold.sphere(12.0, 90) if rounded else m3.Manifold.cube((40.0, 20.0, 15.0), True)
+    return body + m3.Manifold.cube((thickness, 9.0, 24.0), True).translate((0.0, 0.0, 10.0))
+
+
+CUP = m3.Manifold.cube((30.0, 30.0, 20.0)) - m3.Manifold.cube((29.998, 29.998, 20.0)).translate(
+    (0.001, 0.001, 0.001)
+)
+
+
+@pytest.mark.parametrize(
+    "solid", [with_sheet(1e-3, False), with_sheet(1e-3, True), CUP], ids=["block", "ball", "cup"]
+)
+def test_a_sheet_too_thin_for_the_samples_is_told_as_that(solid: m3.Manifold) -> None:
+    (found,) = repair(*made.mesh_of(solid), largest=False).problems
+    assert (found.kind, found.solved) == ("too thin", False)
+    assert "give it thickness" in found.action
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_a_sheet_of_a_hundredth_of_a_millimetre_is_taken(rounded: bool) -> None:
+    solid = with_sheet(0.01, rounded)
+    repaired = repair(*made.mesh_of(solid.refine_to_length(0.8)), largest=False).solid
+    assert repaired is not None
+    assert repaired.volume == pytest.approx(solid.volume(), rel=1e-3)
+    assert repaired.bounds[1, 2] == pytest.approx(22.0, abs=1e-3)
+
+
+def test_what_is_twisted_runs_through_itself() -> None:
+    vertices, faces = made.mesh_of(m3.Manifold.cube((40.0, 20.0, 20.0), True).refine(8))
+    vertices[vertices[:, 0] > 5.0, 1] *= -1.0
+    (found,) = repair(vertices, faces, largest=False).problems
+    assert found.kind == "self-overlap"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
@@ -200,6 +201,24 @@ def test_a_damaged_file_is_told_and_left_alone(desk: Desk, kept: str) -> None:
     assert path.read_bytes() == before
     assert desk.run(*game, "--new")[0] == 0
     assert (desk.folder / f"{SAVE}.old").read_bytes() == before
+
+
+def test_a_game_begun_anew_keeps_link_and_mode_and_a_read_only_one(desk: Desk) -> None:
+    game = ("play", *ANA_BEN, "--source", desk.script("trotter"), "--seed", 5)
+    path, real = desk.folder / SAVE, desk.folder / "real.json"
+    path.symlink_to(real.name)
+    desk.run(*game, typed="roll")
+    before = real.read_bytes()
+    real.chmod(0o600)
+    assert desk.run(*game, "--new")[0] == 0
+    old = desk.folder / "real.json.old"
+    assert old.read_bytes() == before != real.read_bytes()
+    assert [stat.S_IMODE(one.stat().st_mode) for one in (real, old)] == [0o600, 0o600]
+    assert path.is_symlink()
+    real.chmod(0o444)
+    kept = real.read_bytes()
+    refused(desk.run(*game, "--new"), "it is read-only")
+    assert (real.read_bytes(), old.read_bytes()) == (kept, before)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import trimesh
+from scipy.sparse import csr_array
 
 from physim import pigs
 from physim.errors import ModelError
+from physim.pigs import rolling
+from physim.pigs.polyhedron import polyhedron
 from physim.pigs.stable import even_directions
 from tests.pigs.shapes import box, write_model
 
@@ -262,6 +265,29 @@ def test_a_ball_has_a_rest_for_what_it_may_lie_on() -> None:
     rests = shares_of(ball)
     assert len(rests) == 320
     assert max(rests) < 0.006
+
+
+def test_directions_that_cross_edges_without_end_are_refused_or_few(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    points = np.asarray(trimesh.creation.icosphere(2).vertices) * [3.0, 2.0, 1.0]
+    way = rolling.Rolling(polyhedron(points, ORIGIN))
+    directions = even_directions(2000)
+    expected = way.shares(directions)
+    monkeypatch.setattr(rolling, "_MOST_CROSSINGS", 5)
+    with pytest.raises(ModelError, match=r"without end from \d+ of \d+ directions; simplify"):
+        way.shares(directions)
+    monkeypatch.setattr(rolling, "_MOST_LOST", 0.5)
+    found = way.shares(directions)
+    assert found.sum() == pytest.approx(1.0) and not np.array_equal(found, expected)
+
+
+@pytest.mark.timeout(20)
+def test_shares_that_rounding_has_lost_are_not_waited_for() -> None:
+    following = csr_array(np.array([[1.0, 0.0], [0.5, 0.4]]))
+    members, leads = rolling.ends_of(following)
+    assert [each.tolist() for each in members] == [[0]]
+    assert leads.toarray()[:, 0] == pytest.approx([1.0, 0.5 / 0.6])
 
 
 def with_chamfers(width: float) -> np.ndarray:

@@ -14,7 +14,7 @@ from physim.statistics.compare import compare
 from physim.statistics.counts import Counts
 from physim.statistics.pairs import PAIRS
 from physim.statistics.summary import summarize
-from physim.statistics.tables import load_table
+from physim.statistics.tables import load_table, table_of
 from physim.statistics.text import format_stats
 from physim.statistics.two import (
     deserved_points,
@@ -172,7 +172,7 @@ def test_against_a_table_each_difference_has_the_columns_of_two_datasets() -> No
         "razorback",
     ]
     trotter = shown["differences"]["trotter"]
-    assert trotter["frequencies"] == [557 / sample.pigs, 1057 / 11_954]
+    assert trotter["frequencies"] == [557 / (sample.pigs - 20), 1057 / 11_954]
     assert trotter["low"] < trotter["difference"] < trotter["high"] < 0
     assert shown["pair_differences"] == {}
     text = format_stats(sample, comparison)
@@ -180,6 +180,32 @@ def test_against_a_table_each_difference_has_the_columns_of_two_datasets() -> No
     assert "Holm's method for 6 poses compared" in text and "A: these rolls" in text
     (line,) = (line for line in text.splitlines() if line.startswith("trotter ") and " to " in line)
     assert line.endswith("*") and "8.84" in line
+
+
+def test_other_makes_no_pose_rarer_than_a_table_s() -> None:
+    """Shares are of the named poses on both sides, for the poses as for G and the pairs."""
+    real = {Pose(name): count for name, count in load_table("kern2006").counts.items()}
+    sample = counts(real | {Pose.OTHER: 6000})
+    for table in (load_table("kern2006"), table_of(sample, "d")):
+        comparison = compare(sample, table)
+        assert comparison.test is not None and comparison.test.g == pytest.approx(0.0, abs=1e-9)
+        assert [(it.one - it.two, it.p) for it in comparison.poses] == [(0.0, 1.0)] * 6
+        text = format_stats(sample, comparison)
+        assert "shares without the pose other" in text
+        assert "of 11,954 pigs of A and 11,954 of B:" in text
+    text = format_two(sample, counts(REAL), ("a", "b"))
+    assert "shares of all these pigs, the pose other among them" in text
+    other = side_by_side(sample, counts(REAL))[-1]
+    assert (other.name, other.one, other.two) == ("other", 6000 / 17_954, 0.0)
+
+
+def test_pairs_with_other_are_in_neither_size() -> None:
+    with_other = next(pair for pair in PAIRS if Pose.OTHER in pair)
+    pairs = dict.fromkeys(PAIRS, 0) | {PAIRS[0]: 30, PAIRS[1]: 2, with_other: 50}
+    sample = replace(counts(REAL | {Pose.OTHER: 50}), pairs=pairs)
+    comparison = compare(sample, load_table("kern2006_pairs"))
+    assert comparison.pairs[0].one == 30 / 32
+    assert "of 32 rolls of A and 6,000 of B:" in format_stats(sample, comparison)
 
 
 def test_against_a_table_of_pairs_they_are_compared_too() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import struct
@@ -98,6 +99,74 @@ def test_without_the_encoder_one_message_says_what_to_install(
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     with pytest.raises(ConfigError, match=r"-m pip install imageio-ffmpeg; or name a \.gif"):
         encode.require_encoder()
+
+
+def test_an_encoder_without_its_program_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    ffmpeg = pytest.importorskip("imageio_ffmpeg")
+
+    def none() -> str:
+        raise RuntimeError("No ffmpeg exe could be found")
+
+    monkeypatch.setattr(ffmpeg, "get_ffmpeg_exe", none)
+    with pytest.raises(ConfigError, match=r"pip install imageio-ffmpeg; or name a \.gif"):
+        encode.require_encoder()
+
+
+@pytest.mark.parametrize(
+    ("program", "mode", "says"),
+    [
+        (None, 0o755, "FFmpeg was not found at .*ffmpeg"),
+        ("#!/bin/sh\nexit 0", 0o644, "FFmpeg was not found at .*ffmpeg"),
+        ("no program", 0o755, r"FFmpeg cannot be started \(Exec format error\)"),
+        ("#!/nowhere/sh", 0o755, r"FFmpeg cannot be started \(No such file or directory\)"),
+        ("#!/bin/sh\necho 'no such codec' >&2; exit 1", 0o755, r"exit code 1, no such codec\)"),
+        ("#!/bin/sh\nexit 0", 0o755, r"exit code 0, no word\)"),
+        ("#!/bin/sh\nhead -c 9000; kill -9 $$", 0o755, r"killed by signal 9, no word\)"),
+        ("#!/bin/sh\ncat >/dev/null; exit 3", 0o755, r"exit code 3, no word\)"),
+        ("#!/bin/sh\ncat >/dev/null; exit 0", 0o755, r"exit code 0, no word\)"),
+    ],
+)
+def test_an_encoder_that_fails_is_not_the_folders_fault(
+    tmp_path: Path,
+    shown: list[Pillow.Image],
+    monkeypatch: pytest.MonkeyPatch,
+    program: str | None,
+    mode: int,
+    says: str,
+) -> None:
+    pytest.importorskip("imageio_ffmpeg")
+    ffmpeg, film = tmp_path / "ffmpeg", tmp_path / "a.mp4"
+    film.touch()
+    monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(ffmpeg))
+    if program is not None:
+        ffmpeg.write_text(program)
+        ffmpeg.chmod(mode)
+    with pytest.raises(ConfigError, match=says + r".* name a \.gif"):
+        encode.write_mp4(film, iter(shown), 5.0, held=6)
+
+
+@pytest.mark.parametrize(
+    ("program", "number"),
+    [
+        ("echo 'out.mp4: No space left on device' >&2; exit 228", errno.ENOSPC),
+        ("kill -XFSZ $$", errno.EFBIG),
+    ],
+)
+def test_a_full_disk_under_the_encoder_is_told_as_one(
+    tmp_path: Path,
+    shown: list[Pillow.Image],
+    monkeypatch: pytest.MonkeyPatch,
+    program: str,
+    number: int,
+) -> None:
+    pytest.importorskip("imageio_ffmpeg")
+    ffmpeg = tmp_path / "ffmpeg"
+    ffmpeg.write_text(f"#!/bin/sh\n{program}\n")
+    ffmpeg.chmod(0o755)
+    monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(ffmpeg))
+    with pytest.raises(OSError) as refused:
+        encode.write_mp4(tmp_path / "a.mp4", iter(shown), 5.0, held=6)
+    assert refused.value.errno == number
 
 
 # --- glTF, read by a reader of its own and by trimesh ---

@@ -10,8 +10,10 @@ import pytest
 
 from physim.batch.plan import BatchPlan
 from physim.roll import Setup, Simulator
-from physim.view.screening import STEP_S
+from physim.values import RigidState
+from physim.view.screening import STEP_S, WAIT
 from physim.view.show import Show
+from physim.world.shaded import ColoredMesh
 from tests.view.notes import Notes
 from tests.world.worlds import bits
 
@@ -47,6 +49,18 @@ def test_it_shows_the_roll_of_seed_and_index_in_real_time(show: Show, notes: Not
     assert notes.texts["outcome"].startswith(expected.outcome.value.capitalize()[:4])
     assert notes.marks == sum(len(pig.contacts) for pig in expected.pigs)
     assert show.session.rolls == 1
+
+
+def test_the_window_says_that_it_is_at_work_until_the_pigs_are_there() -> None:
+    class Watched(Notes):
+        def add(self, meshes: list[ColoredMesh], state: RigidState) -> list[int]:
+            assert self.texts["wait"] == WAIT
+            return super().add(meshes, state)
+
+    notes = Watched()
+    show = Show(notes, BatchPlan(n=1, seed=3), 0, None, 1.5)
+    with show:
+        assert (len(notes.bodies), notes.texts["wait"]) == (2, "")
 
 
 def test_pause_step_and_slow_motion(show: Show, notes: Notes) -> None:

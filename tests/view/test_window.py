@@ -20,6 +20,7 @@ import pytest
 from PIL import ImageGrab, features
 
 from physim.errors import DisplayError, PhysimError
+from physim.view import window_process
 from physim.view.game_window import GameWindow
 from physim.view.watch import watch
 
@@ -35,16 +36,21 @@ Picture = np.ndarray
 class Display:
     """An X server in memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, screen: str = "640x480x24", *options: str) -> None:
         read, write = os.pipe()
+        plain = ["Xvfb", "-displayfd", str(write), "-screen", "0", screen, "-nolisten", "tcp"]
         self.process = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-nolisten", "tcp"],
+            [*plain, *options],
             pass_fds=[write],
             stderr=subprocess.DEVNULL,
         )
         os.close(write)
         with os.fdopen(read) as stream:
             self.name = f":{stream.readline().strip()}"
+
+    def end(self) -> None:
+        self.process.terminate()
+        self.process.wait()
 
     def picture(self) -> Picture:
         return np.asarray(ImageGrab.grab(xdisplay=self.name).convert("RGB")).astype(int)
@@ -72,8 +78,7 @@ class Display:
 def display() -> Iterator[Display]:
     display = Display()
     yield display
-    display.process.terminate()
-    display.process.wait()
+    display.end()
 
 
 @pytest.fixture
@@ -129,6 +134,8 @@ def test_keys_do_what_they_say_and_the_window_ends_cleanly(
     display: Display, start: Callable[..., subprocess.Popen[str]]
 ) -> None:
     process = start()
+    # The sign in the middle that says that it is at work; PyBullet's own first picture has none.
+    wait_for(lambda: 100 < ink_in(display.picture()[200:280, 150:]) < 2_000, process)
     wait_for(lambda: pigs_in(display.picture()) > 40, process)
     before = table_in(display.picture())
     display.press("u")  # laminate to wood
@@ -205,6 +212,48 @@ def test_what_the_window_beside_a_game_cannot_show_is_told(
     monkeypatch.setenv("DISPLAY", display.name)
     with pytest.raises(PhysimError, match="unknown toss"), GameWindow({"toss": "catapult"}):
         pass
+
+
+@needs_display
+@pytest.mark.parametrize(
+    "options", [("640x480x24", "-extension", "GLX"), ("640x480x8",)], ids=["no GLX", "8 bits"]
+)
+def test_a_display_without_opengl_is_told(
+    monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    display = Display(*options)
+    monkeypatch.setenv("DISPLAY", display.name)
+    try:
+        with pytest.raises(DisplayError, match=r"no OpenGL \(GLX\).*physim render"):
+            watch({}, 0, None, 300, 300)
+        with pytest.raises(DisplayError, match=r"no OpenGL .*without --watch"), GameWindow({}):
+            pass
+    finally:
+        display.end()
+
+
+@pytest.mark.parametrize(
+    ("code", "opened", "there", "says"),
+    [
+        (0, False, True, "no OpenGL"),
+        (1, False, True, "no OpenGL"),
+        (-9, False, True, "ended by signal 9"),
+        (0, False, False, "no display"),
+        (-11, False, False, "no display"),
+        (1, True, False, "went away"),
+        (0, True, False, ""),
+        (1, True, True, ""),
+    ],
+)
+def test_an_end_before_the_window_was_there_is_a_failure_whatever_its_code(
+    monkeypatch: pytest.MonkeyPatch, code: int, opened: bool, there: bool, says: str
+) -> None:
+    monkeypatch.setattr(window_process, "_reachable", lambda display: there)
+    if says:
+        with pytest.raises(DisplayError, match=says):
+            window_process.check_ending(code, "", opened)
+    else:
+        window_process.check_ending(code, "", opened)
 
 
 def test_no_display_beside_a_game_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
