@@ -16,13 +16,8 @@ from physim.values import FloatArray
 MOST_FACES = 20_000
 MOST_BODIES = 200
 SEAM = 1e-5  # of the longest side: vertices nearer to each other are one
-_NEAR = (
-    1e-8,
-    1e-6,
-    1e-5,
-    3e-5,
-    1e-4,
-)  # of the longest side: how far from an edge a vertex on it may be
+# Of the longest side: how far from an edge a vertex on it may be.
+_NEAR = (1e-8, 1e-6, 1e-5, 3e-5, 1e-4)
 _FLAT = 1e-4  # of the box's volume, or of its longest side: as `pigs.mesh`
 _FINE, _COARSE = 5e-5, 3e-3  # of the longest side: how far simplifying may move a surface
 _CRUMB = 1e-4  # of the volume
