@@ -9,7 +9,7 @@ import numpy as np
 
 from physim.importer.problems import place
 from physim.importer.solids import IntArray
-from physim.importer.winding import odd_sides
+from physim.importer.winding import unbalanced
 from physim.values import FloatArray
 
 if TYPE_CHECKING:
@@ -23,7 +23,10 @@ _ROUNDS = 20  # of stitching; each treats one side of a face
 
 
 def stitched(vertices: FloatArray, faces: IntArray, near: float) -> tuple[IntArray, int]:
-    """The faces with every vertex put in that lies on one of their open sides (T-junctions).
+    """The faces with every vertex put in that lies on one of their sides (T-junctions).
+
+    Sides at which the faces do not run as often one way as the other are in question, and the
+    ends of such sides. Of a body that stands alone these are the open ones.
 
     Args:
         vertices: (n, 3).
@@ -35,10 +38,10 @@ def stitched(vertices: FloatArray, faces: IntArray, near: float) -> tuple[IntArr
     """
     count = 0
     for _ in range(_ROUNDS):
-        open_sides = odd_sides(faces)  # also of one body's edge on which another's lies parted
-        onward = np.roll(faces, -1, axis=1).T.reshape(-1)[open_sides]
-        ends = np.stack([faces.T.reshape(-1)[open_sides], onward], axis=1)
-        owner = open_sides % len(faces)
+        sides = unbalanced(faces)  # also of one body's edge on which another's lies parted
+        onward = np.roll(faces, -1, axis=1).T.reshape(-1)[sides]
+        ends = np.stack([faces.T.reshape(-1)[sides], onward], axis=1)
+        owner = sides % len(faces)
         chains: dict[int, list[int]] = {}
         for face, chain in zip(owner.tolist(), _parting(vertices, ends, near), strict=True):
             if len(chain) > 2:
@@ -55,7 +58,7 @@ def stitched(vertices: FloatArray, faces: IntArray, near: float) -> tuple[IntArr
 
 
 def _parting(vertices: FloatArray, ends: IntArray, distance: float) -> list[list[int]]:
-    """Of each open side (k, 2): its ends, with the ends of other open sides that lie on it."""
+    """Of each side (k, 2): its ends, with the ends of the others that lie on it."""
     from scipy.spatial import cKDTree
 
     if not len(ends):

@@ -132,7 +132,7 @@ def _stitched(
             return None
         faces, more = stitched(vertices, faces[thick], near * size)
         flat, put_in = flat + int((~thick).sum()), put_in + more
-        if not len(winding.odd_sides(faces)):
+        if not len(winding.unbalanced(faces)):
             break
     if flat:
         out.note("faces", f"{flat} without area", "left out")

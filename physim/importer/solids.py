@@ -12,6 +12,9 @@ from physim.values import FloatArray
 
 IntArray = NDArray[np.int64]
 
+_SAME = 1e-6  # of the volume: how far the library's solid may differ from what it was given
+_NUDGE = 1e-8  # of the longest side
+
 
 class Solid:
     """A closed solid; cuts and unions give new ones."""
@@ -24,12 +27,21 @@ class Solid:
         """From vertices (n, 3) and faces (m, 3); None where its edges do not pair up."""
         import manifold3d
 
-        mesh = manifold3d.Mesh64(
-            np.ascontiguousarray(vertices, dtype=np.float64),
-            np.ascontiguousarray(faces, dtype=np.uint64),
-        )
-        made = manifold3d.Manifold(mesh)
-        return cls(made) if made.status() == manifold3d.Error.NoError else None
+        volume = volume_of(vertices - vertices.mean(axis=0), faces)
+        size = float(np.ptp(vertices, axis=0).max())
+        shifts = np.random.default_rng(0).uniform(-1.0, 1.0, vertices.shape)
+        for nudge in (0.0, _NUDGE * size):  # faces exactly upon each other may lead it astray
+            made = manifold3d.Manifold(
+                manifold3d.Mesh64(
+                    np.ascontiguousarray(vertices + nudge * shifts, dtype=np.float64),
+                    np.ascontiguousarray(faces, dtype=np.uint64),
+                )
+            )
+            if made.status() != manifold3d.Error.NoError:
+                break
+            if abs(made.volume() - volume) <= _SAME * abs(volume):
+                return cls(made)
+        return None
 
     @classmethod
     def union(cls, solids: Sequence[Solid]) -> Solid:

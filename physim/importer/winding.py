@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,11 +80,15 @@ def is_closed(faces: IntArray) -> bool:
     return bool((np.unique(ends, axis=0, return_counts=True)[1] == 2).all())
 
 
-def odd_sides(faces: IntArray) -> IntArray:
-    """(k,) the sides whose edges an odd number of faces share, as indices into `edges_of`."""
-    ends = edges_of(faces)[0]
-    _, edge, counts = np.unique(ends, axis=0, return_inverse=True, return_counts=True)
-    return np.flatnonzero(counts[edge.reshape(-1)] % 2 == 1)
+def unbalanced(faces: IntArray) -> IntArray:
+    """(k,) sides of edges through which the faces do not run as often one way as the other.
+
+    Indices into what `edges_of` gives. Such an edge lacks a face; perhaps that one's side is there
+    in several pieces.
+    """
+    ends, _, turned = edges_of(faces)
+    edge = np.unique(ends, axis=0, return_inverse=True)[1].reshape(-1)
+    return np.flatnonzero(np.bincount(edge, 1.0 - 2.0 * turned)[edge])
 
 
 def once(faces: IntArray) -> tuple[IntArray, int]:
@@ -200,7 +205,39 @@ def parted(vertices: FloatArray, faces: IntArray) -> tuple[FloatArray, IntArray,
     label = linked(rows, columns, 3 * m)
     first = np.unique(label, return_index=True)[1]
     odd = ends[order[starts[(counts > 2) & (counts % 2 == 1)]]]
-    return vertices[corners[first]], label.reshape(3, m).T.copy(), odd
+    apart = label.reshape(3, m).T.copy()
+    return (*_halved(vertices[corners[first]], apart, one, two), odd)
+
+
+def _halved(
+    vertices: FloatArray, faces: IntArray, one: IntArray, two: IntArray
+) -> tuple[FloatArray, IntArray]:
+    """With a vertex in the middle of the edges of paired sides whose ends are another pair's too.
+
+    Where a surface comes back to both ends of an edge another way, nothing else tells its pairs
+    apart.
+    """
+    ends = edges_of(faces)[0]
+    edge, counts = np.unique(ends, axis=0, return_inverse=True, return_counts=True)[1:]
+    several = counts[edge.reshape(-1)[one]] > 2
+    one, two = one[several], two[several]
+    sides = np.concatenate([one, two])
+    new = np.tile(np.arange(len(vertices), len(vertices) + len(one)), 2)
+    middle = dict(zip(sides.tolist(), new.tolist(), strict=True))
+    whole = np.unique(sides % len(faces))
+    added = []
+    for face in whole.tolist():
+        rim = []
+        for k, corner in enumerate(faces[face].tolist()):
+            side = face + k * len(faces)
+            rim += [(corner, False)] + ([(middle[side], True)] if side in middle else [])
+        start = next(k for k, (_, new) in enumerate(rim) if new)
+        first, *rest = [vertex for vertex, _ in rim[start:] + rim[:start]]
+        added += [(first, a, b) for a, b in pairwise(rest)]
+    if not added:
+        return vertices, faces
+    vertices = np.concatenate([vertices, vertices[ends[one]].mean(axis=1)])
+    return vertices, np.concatenate([np.delete(faces, whole, axis=0), np.array(added)])
 
 
 def _around(along: FloatArray, spokes: FloatArray, backward: NDArray[np.bool_]) -> IntArray:
