@@ -94,7 +94,7 @@ check-wheel: wheel
 	$(BIN)/python -m venv build/wheel-check/venv
 	build/wheel-check/venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/physim_pigs-*.whl
 	cd build/wheel-check/elsewhere && ../venv/bin/python -c \
-	  'from physim.resources import data_folder as f; \
+	  'from physim.files import data_folder as f; \
 	  assert all("site-packages" in str(f(n)) for n in ("meshes", "calibration")), f("meshes")'
 	cd build/wheel-check/elsewhere && ../venv/bin/physim --version
 	cd build/wheel-check/elsewhere && ../venv/bin/physim model list

@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from physim.roll import Setup
-from physim.statistics.pairs import NAMED_POSES
-from physim.tosses.models import Trapdoor
-from physim.validation.datasets import Folder, SetupPlan
-from physim.values import PigModel
+from physim.simulator import Setup
+from physim.statistics.counts import NAMED_POSES
+from physim.tosses.release import Trapdoor
+from physim.types import PigModel
+from physim.validate.datasets import Folder, SetupPlan
 
 SEED = 61
 MANY = 500  # rolls of a line: fewer are made sooner without other processes

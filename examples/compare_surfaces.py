@@ -6,8 +6,8 @@ python examples/compare_surfaces.py [ROLLS]
 import sys
 
 import physim
-from physim.statistics.intervals import clopper_pearson
-from physim.values import Pose
+from physim.statistics.tests import clopper_pearson
+from physim.types import Pose
 
 
 def main(rolls: int) -> None:

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 import physim
-from physim.values import ConvexPart, PigModel
+from physim.types import ConvexPart, PigModel
 
 
 def main(rolls: int) -> None:

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.stats import chi2
 
-from physim.calibrate.optimum import deviance
-from physim.calibrate.plan import FitPlan
-from physim.calibrate.result import read_fit
-from physim.calibrate.surface_search import surfaces
-from physim.resources import data_folder
-from physim.statistics.pairs import NAMED_POSES
+from physim.calibrate.export import read_fit
+from physim.calibrate.fit_plan import FitPlan
+from physim.calibrate.surface_search import deviance, surfaces
+from physim.files import data_folder
+from physim.statistics.counts import NAMED_POSES
 
 FITS = data_folder("calibration") / "fits"
 REACH, NEAR = 0.6, 1.0  # of the region and of the samples about it, in the priors' spreads

@@ -21,11 +21,11 @@ from typing import Any
 
 import pyarrow
 
-from physim.batch.kit import Kit
-from physim.batch.plan import BatchPlan
-from physim.batch.run import run_on
-from physim.batch.table import decode
-from physim.batch.worker import Done, close_bench, make_counts, make_rows, make_sample
+from physim.dataset.job import Kit
+from physim.dataset.plan import BatchPlan
+from physim.dataset.rows import decode
+from physim.dataset.run import run_on
+from physim.dataset.workers import Done, close_bench, make_counts, make_rows, make_sample
 from physim.statistics.counts import Counts
 
 

@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from physim.roll import Setup, Simulator
-from physim.world.bullet import Client
-from physim.world.bullet_pair import PairClient
-from physim.world.bullet_solo import SoloClient
-from physim.world.flight import Flight
-from physim.world.watch import Watch
+from physim.physics.engine import Client
+from physim.physics.flight import Flight
+from physim.physics.pair import PairClient
+from physim.physics.proximity import Watch
+from physim.physics.single import SoloClient
+from physim.simulator import Setup, Simulator
 
 # Of each part of a roll, the methods that do its work.
 PARTS: dict[str, tuple[tuple[type, str], ...]] = {

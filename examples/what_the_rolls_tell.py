@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from physim import yamlfile
-from physim.resources import data_folder
+from physim import config
+from physim.files import data_folder
 
 shipped = data_folder("calibration") / "fits" / "standard"
 folder = Path(sys.argv[1]) if len(sys.argv) > 1 else shipped
-fit = yamlfile.load(folder / "fit.yaml")
+fit = config.load(folder / "fit.yaml")
 names = list(fit["parameters"])
 if "posterior_correlation" not in fit:
     sys.exit(f"{folder}: a fit by CMA-ES tells no posterior; use `--method surface`")

@@ -2,7 +2,7 @@
 
     import physim
 
-    roll = physim.roll(seed=1)                     # one roll
+    roll = physim.simulator(seed=1)                     # one roll
     result = physim.batch(1000, seed=1)            # many: result.counts
     physim.score("trotter", "snouter").score       # 15; works without PyBullet
 
@@ -19,12 +19,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from physim.batch.run import BatchResult
+    from physim.dataset.run import BatchResult
     from physim.errors import PhysimError
-    from physim.roll import Setup, Simulator
     from physim.rules.score import Score, score
+    from physim.simulator import Setup, Simulator
     from physim.statistics.counts import Counts
-    from physim.values import Contact, Ended, Outcome, PigModel, PigResult, Pose, Roll, Status
+    from physim.types import Contact, Ended, Outcome, PigModel, PigResult, Pose, Roll, Status
 
 __version__ = "0.1.0"
 
@@ -49,12 +49,12 @@ __all__ = [
 ]
 
 _HOMES = {
-    "physim.batch.run": ("BatchResult",),
+    "physim.dataset.run": ("BatchResult",),
     "physim.errors": ("PhysimError",),
-    "physim.roll": ("Setup", "Simulator"),
+    "physim.simulator": ("Setup", "Simulator"),
     "physim.rules.score": ("Score", "score"),
     "physim.statistics.counts": ("Counts",),
-    "physim.values": (
+    "physim.types": (
         "Contact",
         "Ended",
         "Outcome",
@@ -98,8 +98,8 @@ def roll(
     Raises:
         PhysimError: an unknown name, a number out of range, or a file that cannot be used.
     """
-    from physim.batch.plan import BatchPlan
-    from physim.roll import Simulator
+    from physim.dataset.plan import BatchPlan
+    from physim.simulator import Simulator
 
     plan = BatchPlan(
         n=1,
@@ -165,8 +165,8 @@ def batch(
     Raises:
         PhysimError: an unusable argument, or a folder with something else in it.
     """
-    from physim.batch.plan import BatchPlan
-    from physim.batch.run import run_batch
+    from physim.dataset.plan import BatchPlan
+    from physim.dataset.run import run_batch
 
     plan = BatchPlan(
         n=n,
@@ -203,7 +203,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """Keeps `physim.roll` and `physim.batch` the functions.
+    """Keeps `physim.simulator` and `physim.batch` the functions.
 
     Importing the modules of the same names would put those in their place.
     """

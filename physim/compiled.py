@@ -26,7 +26,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from physim import kept
+from physim import precomputed
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -107,10 +107,10 @@ class _File:
     def save(self, key: Any, data: Any) -> None:
         """Keeps the code of a key; what is there of other sources goes."""
         content = dumps({**self._entries(), key: data})
-        kept.write_sealed(self._path, self._made_from, content)
+        precomputed.write_sealed(self._path, self._made_from, content)
 
     def _entries(self) -> dict[Any, Any]:
-        content = kept.read_sealed(self._path, self._made_from)
+        content = precomputed.read_sealed(self._path, self._made_from)
         return {} if content is None else cast(dict[Any, Any], pickle.loads(content))
 
 
@@ -118,7 +118,9 @@ class _File:
 def _made_from(folder: Path) -> bytes:
     """A hash of all that compiled functions of this folder may be made from."""
     versions = {library.__name__: library.__version__ for library in (numba, llvmlite, np)}
-    return kept.made_from({folder, Path(__file__).parent}, {"python": sys.version, **versions})
+    return precomputed.made_from(
+        {folder, Path(__file__).parent}, {"python": sys.version, **versions}
+    )
 
 
 @compiled

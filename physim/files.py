@@ -1,6 +1,10 @@
 """The user's files: read and replaced with care, and a system's refusal told as what it is.
 
 A file is whole or not there, whenever the process or the machine stops.
+
+Where the data folders `meshes/` and `calibration/` are, and the user's own models.
+
+In a checkout the data folders lie beside the package; a wheel carries them inside it.
 """
 
 from __future__ import annotations
@@ -16,8 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from physim.arguments import shown_name
-from physim.errors import ConfigError, PhysimError
+from physim.errors import ConfigError, PhysimError, shown_name
 
 MAX_BYTES = 100_000_000  # of a file that is read whole; none of ours comes near
 UNFINISHED = ".unfinished"
@@ -283,3 +286,18 @@ def _passing(name: str | bytes | int) -> bool:
     return inside[0].startswith(_PASSING) or not _scratch_folders.isdisjoint(
         [place, *place.parents]
     )
+
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def data_folder(name: str) -> Path:
+    """The folder `meshes` or `calibration`, in a checkout or an installed wheel."""
+    packaged = _PACKAGE / "data" / name
+    return packaged if packaged.is_dir() else _PACKAGE.parent / name
+
+
+def own_models() -> Path:
+    """The folder of the models that the user added by name; need not be there."""
+    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(base) / "physim" / "models"

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from physim.batch.configuration import resolve
 from physim.cli.main import main
-from physim.roll import Setup, Simulator
-from physim.values import Ended, Roll
-from physim.world.solo import Solo
-from tests.world.worlds import bits
+from physim.dataset.plan import resolve
+from physim.physics.single import Solo
+from physim.simulator import Setup, Simulator
+from physim.types import Ended, Roll
+from tests.physics.worlds import bits
 
 SEED = 31
 RISE = 0.05  # of the pig's height. Measured: .02 in 20 rolls of each stiffness, 0.003 at 2,000 N/m.

@@ -16,16 +16,16 @@ import numpy as np
 import pytest
 
 from physim import compiled as module
-from physim import kept
-from physim.values import GRAVITY_M_S2
-from physim.world import kernels
+from physim import precomputed
+from physim.physics import kernels
+from physim.types import GRAVITY_M_S2
 
 
 def test_a_numba_that_cannot_be_loaded_is_done_without(tmp_path: Path) -> None:
     """Such as one that is older than the NumPy beside it: it says so by an ImportError."""
     (tmp_path / "numba.py").write_text("raise ImportError('needs another NumPy')\n")
     paths = [str(tmp_path), str(Path(module.__file__).parents[1])]
-    code = "from physim.compiled import COMPILED; import physim.world.kernels; print(COMPILED)"
+    code = "from physim.compiled import COMPILED; import physim.physics.kernels; print(COMPILED)"
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PHYSIM_COMPILED": "1"},
@@ -194,7 +194,7 @@ def test_a_full_or_closed_folder_is_done_without(
     cache = load()._cache
     cache.save_overload("key", b"code")
     assert len(files(tmp_path)) == 1
-    monkeypatch.setattr(kept, "write_whole", refuse)
+    monkeypatch.setattr(precomputed, "write_whole", refuse)
     cache.save_overload("key", b"other code")
     assert cache._cache_file.load("key") == b"code"
 
@@ -325,7 +325,7 @@ def _imports(source: Path, top: Path) -> list[Path]:
 
 ROLLS = """
 from physim.compiled import COMPILED
-from physim.roll import Setup, Simulator
+from physim.simulator import Setup, Simulator
 print(COMPILED)
 with Simulator(Setup.named(toss="hand")) as simulator:
     for roll in simulator.rolls(7, range(8)):

@@ -16,8 +16,8 @@ from PIL import Image
 from physim import files
 from physim.cli.main import main
 from physim.errors import ConfigError, GameError
-from physim.people.saved import sole_keeper
-from physim.view.encode import write_mp4
+from physim.render.film import write_mp4
+from physim.terminal.savefile import sole_keeper
 
 
 def names(folder: Path) -> list[str]:

@@ -15,15 +15,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from physim import kept, pigs, prepared
+from physim import pigs, precomputed, simulator
 from physim.errors import ModelError
+from physim.physics.body import Body
 from physim.pigs import mesh as meshes
-from physim.pigs.library import _load
+from physim.pigs.by_name import _load
 from physim.pigs.model import load_folder
-from physim.rests import RestTable
-from physim.roll import Setup, Simulator
-from physim.values import PigModel
-from physim.world.body import Body
+from physim.simulator import RestTable, Setup, Simulator
+from physim.types import PigModel
 from tests.pigs.conftest import STANDARD
 from tests.pigs.shapes import box, write_model
 
@@ -31,13 +30,13 @@ from tests.pigs.shapes import box, write_model
 @pytest.fixture(autouse=True)
 def nothing_known() -> Iterator[None]:
     """Results and models of other tests are forgotten, and those of this one after it."""
-    before = dict(kept._known)
-    kept._known.clear()
+    before = dict(precomputed._known)
+    precomputed._known.clear()
     _load.cache_clear()
     yield
     _load.cache_clear()
-    kept._known.clear()
-    kept._known.update(before)
+    precomputed._known.clear()
+    precomputed._known.update(before)
 
 
 @pytest.fixture
@@ -62,7 +61,7 @@ def refuse() -> None:
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The methods of the results that were not known."""
     methods: list[str] = []
-    result = kept.result
+    result = precomputed.result
 
     def noted(method: str, inputs: bytes, compute: Callable[[], Any]) -> Any:
         def counted() -> Any:
@@ -71,7 +70,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return result(method, inputs, counted)
 
-    monkeypatch.setattr(kept, "result", noted)
+    monkeypatch.setattr(precomputed, "result", noted)
     return methods
 
 
@@ -79,7 +78,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def folder(tmp_path: Path) -> Path:
     """A cuboid whose results are kept."""
     made = write_model(tmp_path / "block", *box((30.0, 20.0, 10.0)))
-    prepared.keep(made)
+    simulator.keep(made)
     return made
 
 
@@ -109,12 +108,12 @@ def test_what_is_kept_of_the_standard_pig_is_what_it_comes_to(tmp_path: Path) ->
     """On another processor the last bits may differ."""
     copy = tmp_path / "pig"
     shutil.copytree(STANDARD, copy)
-    (copy / kept.FILE_NAME).unlink()
+    (copy / precomputed.FILE_NAME).unlink()
     computed = pigs.load_model(copy)
     body, rests = Body.of(computed), RestTable.of(computed)
-    assert not kept._known
+    assert not precomputed._known
     model = pigs.load_model("standard")
-    assert kept._known
+    assert precomputed._known
     np.testing.assert_allclose(model.vertices_m, computed.vertices_m, rtol=0, atol=1e-15)
     np.testing.assert_allclose(model.inertia_kg_m2, computed.inertia_kg_m2, rtol=1e-12)
     same = Body.of(model)
@@ -131,27 +130,27 @@ def test_what_is_kept_of_the_standard_pig_is_what_it_comes_to(tmp_path: Path) ->
 def test_what_was_kept_comes_back_bit_for_bit(folder: Path, parsed: list[str]) -> None:
     back = everything(pigs.load_model(folder))
     assert parsed == ["parts.obj"]
-    (folder / kept.FILE_NAME).unlink()
-    kept._known.clear()
+    (folder / precomputed.FILE_NAME).unlink()
+    precomputed._known.clear()
     assert everything(pigs.load_model(folder)) == back
     assert parsed == ["parts.obj", "pig.obj", "parts.obj"]
 
 
 def test_nothing_is_computed_twice_for_a_kept_model(folder: Path, computed: list[str]) -> None:
-    kept._known.clear()
+    precomputed._known.clear()
     everything(pigs.load_model(folder))
     assert computed == []
     with pytest.raises(AssertionError, match="computed"):
-        kept.result("solid", b"of another mesh", refuse)
+        precomputed.result("solid", b"of another mesh", refuse)
 
 
 def test_all_of_the_standard_pig_is_kept_and_nothing_else(computed: list[str]) -> None:
     """Otherwise `physim model build standard` was left out after a change."""
     everything(pigs.load_model("standard"))
     assert computed == []
-    with kept.recorded() as results:
+    with precomputed.recorded() as results:
         everything(load_folder(STANDARD, "standard").model)
-    entries = json.loads((STANDARD / kept.FILE_NAME).read_text())
+    entries = json.loads((STANDARD / precomputed.FILE_NAME).read_text())
     (principal,) = [key for key in entries if key.startswith("principal")]
     if results[principal] == entries[principal][0]:
         assert list(entries) == sorted(results)
@@ -172,8 +171,10 @@ def test_a_model_takes_what_was_kept_of_it_with_it() -> None:
     (principal,) = [key for key in model.kept if key.startswith("principal")]
     moments, axes = model.kept[principal]
     other = {principal: [moments, (np.array(axes) * (1.0 + 1e-9)).tolist()]}
-    kept._known.clear()
-    kept._known.update(other)  # as if a model of the same inertia, built elsewhere, was read later
+    precomputed._known.clear()
+    precomputed._known.update(
+        other
+    )  # as if a model of the same inertia, built elsewhere, was read later
     assert np.array_equal(Body.of(model).hull_m, expected)
     assert np.array_equal(Body.of(pickle.loads(pickle.dumps(model))).hull_m, expected)
     turned = Body.of(replace(model, kept=other)).hull_m
@@ -185,7 +186,7 @@ def test_results_of_other_files_are_not_taken(folder: Path) -> None:
     expected = everything(
         pigs.load_model(write_model(folder.parent / "b", *box((30, 20, 20)), mass_g=6.0))
     )
-    kept._known.clear()
+    precomputed._known.clear()
     assert everything(pigs.load_model(folder)) == expected
 
 
@@ -193,7 +194,7 @@ def test_results_of_other_files_are_not_taken(folder: Path) -> None:
     "method", ["solid", "corners", "principal", "hull", "groups", "lowest", "rests"]
 )
 def test_an_edited_result_is_not_taken(folder: Path, method: str) -> None:
-    path = folder / kept.FILE_NAME
+    path = folder / precomputed.FILE_NAME
     expected = everything(pigs.load_model(folder))
     entries = json.loads(path.read_text())
     keys = [key for key in entries if key.startswith(method)]
@@ -203,22 +204,22 @@ def test_an_edited_result_is_not_taken(folder: Path, method: str) -> None:
         digit = next(c for c in "123456789" if c in text)
         entries[key][0] = json.loads(text.replace(digit, "7" if digit != "7" else "8", 1))
     path.write_text(json.dumps(entries))
-    kept._known.clear()
+    precomputed._known.clear()
     assert everything(pigs.load_model(folder)) == expected
-    assert not any(key in kept._known for key in keys)
+    assert not any(key in precomputed._known for key in keys)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "1", "[" * 100_000, '{"hull 1": null}', "\x00"])
 def test_a_broken_file_holds_nothing(folder: Path, text: str) -> None:
-    (folder / kept.FILE_NAME).write_text(text)
+    (folder / precomputed.FILE_NAME).write_text(text)
     assert pigs.load_model(folder).mass_kg == pytest.approx(5e-3)
-    assert not kept._known
+    assert not precomputed._known
 
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder", "huge"])
 def test_what_is_no_plain_file_of_a_sane_size_holds_nothing(folder: Path, kind: str) -> None:
-    path = folder / kept.FILE_NAME
+    path = folder / precomputed.FILE_NAME
     path.unlink()
     if kind == "pipe":
         os.mkfifo(path)
@@ -230,7 +231,7 @@ def test_what_is_no_plain_file_of_a_sane_size_holds_nothing(folder: Path, kind: 
         with path.open("wb") as file:
             file.truncate(10**11)
     assert pigs.load_model(folder).mass_kg == pytest.approx(5e-3)
-    assert not kept._known
+    assert not precomputed._known
 
 
 def test_a_broken_mesh_is_refused_although_results_are_kept(folder: Path) -> None:
@@ -242,30 +243,26 @@ def test_a_broken_mesh_is_refused_although_results_are_kept(folder: Path) -> Non
 # Of the files that compute what is kept, for this number of METHODS. After a change to one of them,
 # raise `kept.METHODS` and run `physim model build` for every model of ours if anything may come
 # out otherwise; then put the hash in that the test tells.
-SOURCES = (2, "ef550d05d9e1b94f")
+SOURCES = (2, "cda8b42553e4bc3f")
 COMPUTING = (
-    "geometry",
-    "pigs/lying",
-    "pigs/mass",
+    "convex",
+    "physics/body",
     "pigs/mesh",
-    "pigs/polyhedron",
     "pigs/rolling",
-    "pigs/solid",
-    "pigs/stable",
-    "rotations",
-    "world/body",
+    "pigs/stable_poses",
+    "quaternions",
 )
 
 
 def test_no_change_of_what_computes_goes_unnoticed() -> None:
-    top = Path(kept.__file__).parent
+    top = Path(precomputed.__file__).parent
     files = [top / f"{name}.py" for name in COMPUTING]
     contents = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
-    now = kept.METHODS, hashlib.sha256("".join(contents).encode()).hexdigest()[:16]
+    now = precomputed.METHODS, hashlib.sha256("".join(contents).encode()).hexdigest()[:16]
     assert now == SOURCES
 
 
 def test_all_that_compute_are_known() -> None:
-    top = Path(kept.__file__).parent
-    using = {path for path in top.rglob("*.py") if "kept.result(" in path.read_text()}
+    top = Path(precomputed.__file__).parent
+    using = {path for path in top.rglob("*.py") if "precomputed.result(" in path.read_text()}
     assert using <= {top / f"{name}.py" for name in COMPUTING}

@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 
 from physim.errors import ConfigError
-from physim.prepared import Prepared
-from physim.roll import Setup, Simulator
-from physim.values import PigModel
+from physim.simulator import Prepared, Setup, Simulator
+from physim.types import PigModel
 
 
 def test_rolls_of_what_was_prepared_are_the_same() -> None:

@@ -9,13 +9,12 @@ import pytest
 import trimesh
 
 from physim import pigs
-from physim.rests import NamedRest, RestTable, lying, turn_down
-from physim.roll import Setup, Simulator
-from physim.rotations import up_in_body
-from physim.statistics.pairs import NAMED_POSES
-from physim.values import PigModel, Pose, RigidState, Status, Toss
+from physim.quaternions import up_in_body
+from physim.simulator import NamedRest, RestTable, Setup, Simulator, lying, turn_down
+from physim.statistics.counts import NAMED_POSES
+from physim.types import PigModel, Pose, RigidState, Status, Toss
+from tests.physics.worlds import go_on
 from tests.pigs.shapes import write_model
-from tests.world.worlds import go_on
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import kstest
 
 from physim.errors import ConfigError
-from physim.roll import MAX_SEED, check_seed
 from physim.seeding import stream
+from physim.simulator import MAX_SEED, check_seed
 
 
 def test_a_stream_is_numpys_spawned_child() -> None:

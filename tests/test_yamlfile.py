@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from physim import yamlfile
-from physim.calibrate.result import read_fit
+from physim import config
+from physim.calibrate.export import read_fit
 from physim.errors import ConfigError
-from physim.pigs.library import load_model
+from physim.pigs.by_name import load_model
 from physim.rules.ruleset import SETS_FOLDER, load_rules, read_change
 from physim.tosses.library import toss
 from tests.pigs.shapes import box, write_model
@@ -31,7 +31,7 @@ def path(tmp_path: Path) -> Path:
 
 def read(path: Path, text: str) -> Any:
     path.write_text(f"key: {text}\n", encoding="utf-8")
-    return yamlfile.load(path)["key"]
+    return config.load(path)["key"]
 
 
 @pytest.mark.parametrize(
@@ -75,12 +75,12 @@ def test_all_else_is_a_text(path: Path, text: str) -> None:
 def test_other_notations_are_refused_where_a_number_is_meant(path: Path, text: str) -> None:
     path.write_text(f"key: {text}\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"`key` must be a finite number, found") as no:
-        yamlfile.number(yamlfile.load(path), "key", str(path))
+        config.number_at(config.load(path), "key", str(path))
     assert text in str(no.value)
     assert str(path) in str(no.value) and "; write it as a decimal number" in str(no.value)
     path.write_text('key: "100"\n')
     with pytest.raises(ConfigError, match=r"`key` must be .* found '100'; write it without quotes"):
-        yamlfile.number(yamlfile.load(path), "key", str(path))
+        config.number_at(config.load(path), "key", str(path))
 
 
 TAGGED = ["!!int 1:40", "!!int 0100", "!!float 3", "!!timestamp 2026-12-01", "!!bool yes"]
@@ -99,12 +99,12 @@ def test_a_tag_makes_nothing_of_them(path: Path, text: str) -> None:
 def test_numbers_without_end_are_refused_where_one_is_meant(path: Path, text: str) -> None:
     path.write_text(f"key: {text}\n")
     with pytest.raises(ConfigError, match="`key` must be a finite number, found"):
-        yamlfile.number(yamlfile.load(path), "key", str(path))
+        config.number_at(config.load(path), "key", str(path))
 
 
 def test_words_are_keys_too(path: Path) -> None:
     path.write_text("on: 1\nno: 2\n2026-12-01: 3\n1:40: 4\n")
-    assert yamlfile.load(path) == {"on": 1, "no": 2, "2026-12-01": 3, "1:40": 4}
+    assert config.load(path) == {"on": 1, "no": 2, "2026-12-01": 3, "1:40": 4}
 
 
 @pytest.mark.timeout(20)
@@ -121,21 +121,21 @@ def test_words_are_keys_too(path: Path) -> None:
 def test_aliases_are_refused(path: Path, text: str) -> None:
     path.write_text(text)
     with pytest.raises(ConfigError, match=r"at line \d+, column \d+: an alias .* is not taken"):
-        yamlfile.load(path)
+        config.load(path)
 
 
 @pytest.mark.parametrize("text", ["a: 1\na: 2\n", 'a: 1\n"a": 2\n', "b: {on: 1, on: 2}\n"])
 def test_a_key_is_there_once(path: Path, text: str) -> None:
     path.write_text(text)
     with pytest.raises(ConfigError, match="is there twice"):
-        yamlfile.load(path)
+        config.load(path)
 
 
 def test_what_is_written_is_read_back_by_either_kind_of_yaml(path: Path) -> None:
     texts = [*OTHER_NOTATIONS, "0100", "1e3", "0123456789", "12e4567890123456", "yes", "~", "", "."]
     data = {"texts": texts, "numbers": [1, -0.5, 1e-9, 1e22, 127.0], "0100": True, "none": None}
-    path.write_text(yamlfile.dumped(data), encoding="utf-8")
-    assert yamlfile.load(path) == data
+    path.write_text(config.dumped(data), encoding="utf-8")
+    assert config.load(path) == data
     assert yaml.safe_load(path.read_text(encoding="utf-8")) == data
 
 

@@ -22,10 +22,10 @@ import numpy as np
 from scipy.optimize import brentq
 
 from physim.bench.stillness import Seen, Stillness, off_table
-from physim.roll import Setup
-from physim.rotations import conjugate, rotate
-from physim.values import GRAVITY_M_S2, Ended, FloatArray, Rest, RigidState, Status, Toss
-from physim.world.body import Body
+from physim.physics.body import Body
+from physim.quaternions import conjugate, rotate
+from physim.simulator import Setup
+from physim.types import GRAVITY_M_S2, Ended, FloatArray, Rest, RigidState, Status, Toss
 
 # w h: a sphere's restitution is off by .05 at most in the mean over the phases of the step, by .12
 # in the worst one.

@@ -16,10 +16,10 @@ import numpy as np
 
 from physim.bench.stillness import Seen, Stillness, off_table
 from physim.files import scratch, write_passing
-from physim.roll import Setup
-from physim.values import GRAVITY_M_S2, Ended, Rest, RigidState, Status, Toss
-from physim.world.body import Body
-from physim.world.bullet_client import obj_text, quiet_stdout
+from physim.physics.body import Body
+from physim.physics.engine import obj_text, quiet_stdout
+from physim.simulator import Setup
+from physim.types import GRAVITY_M_S2, Ended, Rest, RigidState, Status, Toss
 
 with quiet_stdout(silent=True):  # the import prints the time it was compiled
     import pybullet

@@ -1,19 +1,39 @@
-"""All contestants on the same tosses, in rounds: what each costs, and what it rolled."""
+"""All contestants on the same tosses, in rounds: what each costs, and what it rolled.
+
+Who is timed: each rolls the tosses of a seed and names what lies there.
+
+A contestant in a process of its own, so that none lives in another's world.
+
+Bullet keeps some settings and caches for a whole process, and memory fills differently.
+
+The race as JSON values, with public names, and as a table.
+"""
 
 from __future__ import annotations
 
+import math
+import multiprocessing
+import signal
+import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
+from multiprocessing.connection import Connection
+from types import TracebackType
+from typing import Any, Protocol
 
 import numpy as np
 
-from physim.batch.plan import BatchPlan
-from physim.bench.contestants import PHYSIM_FULL, PLAIN
-from physim.bench.lane import Lane, Timed
+from physim.dataset.plan import BatchPlan
+from physim.errors import PhysicsError, PhysimError
+from physim.seeding import stream
+from physim.simulator import FAST, FULL, RestTable, Setup, Simulator, judge
 from physim.statistics.compare import g_test, total_variation
-from physim.statistics.counts import Counts
-from physim.statistics.pairs import NAMED_POSES
+from physim.statistics.counts import NAMED_POSES, Counts
+from physim.statistics.report import summarize
+from physim.tosses.release import Draws
+from physim.types import Pose, Rest, Roll, Status, Toss
 
 
 @dataclass(frozen=True)
@@ -145,3 +165,221 @@ def expected_tv(one: Sequence[int], two: Sequence[int]) -> float:
     p = (first + second) / (n + m)
     deviations = np.sqrt(p * (1.0 - p) * (1.0 / n + 1.0 / m))
     return float(deviations.sum() / np.sqrt(2.0 * np.pi))
+
+
+PLAIN, MUJOCO, PHYSIM_FULL, PHYSIM = NAMES = ("plain_pybullet", "mujoco", "physim_full", "physim")
+
+
+class Contestant(Protocol):
+    """Makes the rolls of one setup."""
+
+    def roll(self, seed: int, index: int) -> Roll:
+        """The roll of that seed and index."""
+        ...
+
+
+class Loop(Protocol):
+    """An engine from outside physim, with the physics alone. Used with `with`."""
+
+    def __enter__(self) -> object: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    def settle(self, toss: Toss) -> Rest:
+        """From release to rest; states in the pig frame."""
+        ...
+
+
+class Judged:
+    """A loop with physim's tosses before it and its classifier behind. Use it with `with`."""
+
+    def __init__(self, setup: Setup, loop: Loop) -> None:
+        self.setup = setup
+        self.loop = loop
+
+    def __enter__(self) -> Judged:
+        of_black = RestTable.of(self.setup.black)
+        same = self.setup.pink is self.setup.black
+        self._rests = (of_black, of_black if same else RestTable.of(self.setup.pink))
+        self.loop.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.loop.__exit__(kind, error, trace)
+
+    def roll(self, seed: int, index: int) -> Roll:
+        """The roll of that seed and index."""
+        pigs = self.setup.pigs
+        toss = self.setup.toss.release(Draws(stream(seed, index)), index, pigs)
+        return judge(seed, index, self.loop.settle(toss), pigs, self._rests)
+
+
+def has_mujoco() -> bool:
+    """Whether the optional library is installed."""
+    return find_spec("mujoco") is not None
+
+
+def contestant(name: str, setup: Setup) -> AbstractContextManager[Contestant]:
+    """One of `NAMES` with this setup, to be opened by `with`."""
+    if name == PLAIN:
+        from physim.bench.pybullet_loop import PlainPyBullet
+
+        return Judged(setup, PlainPyBullet(setup))
+    if name == MUJOCO:
+        from physim.bench.mujoco_loop import MujocoPigs
+
+        return Judged(setup, MujocoPigs(setup))
+    return Simulator(replace(setup, settle=FULL if name == PHYSIM_FULL else FAST))
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Some rolls and what they cost.
+
+    Attributes:
+        processor_s: processor time of all threads, naming included [s].
+        simulated_s: simulated time, flight included [s].
+        counts: what the rolls were.
+    """
+
+    processor_s: float
+    simulated_s: float
+    counts: Counts
+
+
+class Lane:
+    """Rolls one contestant when asked. Use it with `with`."""
+
+    def __init__(self, name: str, plan: BatchPlan) -> None:
+        self.name = name
+        self._plan = plan
+
+    def __enter__(self) -> Lane:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(
+            target=_serve, args=(theirs, self.name, self._plan), daemon=True
+        )
+        self._process.start()
+        theirs.close()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._pipe.close()
+        self._process.kill()
+        self._process.join()
+
+    def roll(self, indices: Sequence[int]) -> Timed:
+        """The rolls of these indices.
+
+        Raises:
+            PhysimError: what the contestant raised, or its process died.
+        """
+        try:
+            self._pipe.send(list(indices))
+            answer = self._pipe.recv()
+        except (EOFError, OSError):
+            raise PhysicsError(
+                f"{self.name}: its process died; try `physim bench --only {self.name}` alone, "
+                "with more memory free"
+            ) from None
+        if isinstance(answer, Timed):
+            return answer
+        raise answer
+
+
+def _serve(pipe: Connection, name: str, plan: BatchPlan) -> None:
+    """What the process does: rolls until the pipe is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says what Ctrl-C means
+    try:
+        with contestant(name, plan.setup()) as rolls:
+            rolls.roll(plan.seed, 0)  # files are read, memory is taken
+            while True:
+                indices = pipe.recv()
+                start = time.process_time()
+                done = [rolls.roll(plan.seed, index) for index in indices]
+                spent = time.process_time() - start
+                pipe.send(Timed(spent, sum(roll.time_s for roll in done), Counts.from_rows(done)))
+    except (EOFError, ConnectionError):  # the parent has ended meanwhile, by Ctrl-C
+        return
+    except PhysimError as error:
+        pipe.recv()
+        pipe.send(error)
+
+
+def to_json(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The rows, with `poses` as `physim stats --json` has them."""
+    return [_row(row) for row in rows]
+
+
+def _row(row: Row) -> dict[str, Any]:
+    summary = summarize(row.counts)
+    ratio = row.ratio or (None, None, None)
+    return {
+        "name": row.name,
+        "rolls_per_second": row.rolls_per_second,
+        "time_step_s": row.time_step_s,
+        "simulated_s": row.simulated_s,
+        **dict(zip(("ratio", "ratio_low", "ratio_high"), ratio, strict=True)),
+        "rolls": row.counts.rolls,
+        "poses": summary["poses"],
+        "statuses": summary["statuses"],
+        "touching": row.counts.touching,
+        "to_physim_full": None if row.to_full is None else asdict(row.to_full),
+    }
+
+
+def to_text(rows: Sequence[Row]) -> str:
+    """Two tables: speeds and distances, and frequencies."""
+    lines = [
+        f"{'':15}{'rolls/s':>9}{'x plain':>9}{'(rounds)':>15}{'s a roll':>10}"
+        f"{'TV to full':>12}{'by chance':>11}{'p':>9}"
+    ]
+    for row in rows:
+        ratio = spread = tv = chance = p = ""
+        if row.ratio is not None:
+            ratio, spread = f"{row.ratio[0]:.2f}", f"{row.ratio[1]:.2f} to {row.ratio[2]:.2f}"
+        if row.to_full is not None:
+            tv, chance = f"{row.to_full.tv:.4f}", f"{row.to_full.expected_tv:.4f}"
+            p = f"{row.to_full.p:.2g}"
+        lines.append(
+            f"{row.name:15}{row.rolls_per_second:>9.1f}{ratio:>9}{spread:>15}"
+            f"{row.simulated_s:>10.3f}{tv:>12}{chance:>11}{p:>9}"
+        )
+    lines += ["", "pigs by pose, % with standard error:"]
+    lines.append(f"{'':15}" + "".join(f"{pose.value:>16}" for pose in Pose))
+    lines += [_frequencies(row) for row in rows]
+    odd = [
+        f"{row.name} {row.counts.statuses[status]} {status.value}"
+        for row in rows
+        for status in (Status.UNSETTLED, Status.OFF_TABLE)
+        if row.counts.statuses[status]
+    ]
+    if odd:
+        lines += ["", "rolls not counted: " + ", ".join(odd)]
+    return "\n".join(lines)
+
+
+def _frequencies(row: Row) -> str:
+    cells = []
+    pigs = max(row.counts.pigs, 1)
+    for pose in Pose:
+        share = row.counts.poses[pose] / pigs
+        error = math.sqrt(share * (1.0 - share) / pigs)
+        cells.append(f"{100 * share:.2f} ±{100 * error:.2f}".rjust(16))
+    return f"{row.name:15}" + "".join(cells)

@@ -1,4 +1,4 @@
-"""The rest criterion of `physim.world.settle`, for an engine that is not physim's."""
+"""The rest criterion of `physim.physics.simulate`, for an engine that is not physim's."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from physim.geometry import inside_margin
-from physim.rotations import rotate
-from physim.values import GRAVITY_M_S2, Table
-from physim.world.body import Body
-from physim.world.still import RestCriterion
+from physim.convex import inside_margin
+from physim.physics.body import Body
+from physim.physics.rest import RestCriterion
+from physim.quaternions import rotate
+from physim.types import GRAVITY_M_S2, Table
 
 Numbers = Sequence[float]
 Seen = tuple[Numbers, Numbers, Numbers, Numbers]  # position, quat_xyzw, velocity, spin; SI

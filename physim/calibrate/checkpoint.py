@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from physim.batch.configuration import differences
-from physim.batch.files import write_whole
-from physim.batch.platforms import these_versions, this_platform
 from physim.calibrate.sample import Sample
 from physim.calibrate.search import Found, Generation
+from physim.dataset.job import these_versions, this_platform
+from physim.dataset.manifest import write_whole
+from physim.dataset.plan import differences
 from physim.errors import DatasetError
 from physim.files import read_plain
-from physim.values import FloatArray
+from physim.types import FloatArray
 
 Json = dict[str, Any]
 FILE_NAME = "checkpoint.json"

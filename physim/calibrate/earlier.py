@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from physim.batch.configuration import differences
 from physim.calibrate.checkpoint import FILE_NAME, read_checkpoint
 from physim.calibrate.fit import Problem
-from physim.calibrate.kinds import Point
-from physim.calibrate.parameters import Space, Values
+from physim.calibrate.priors import Space, Values
+from physim.calibrate.target import Point
+from physim.dataset.plan import differences
 from physim.errors import ConfigError, DatasetError
-from physim.values import FloatArray
+from physim.types import FloatArray
 
 _SHOWN = 5  # differences
 

@@ -30,9 +30,8 @@ from functools import cached_property
 
 import numpy as np
 
-from physim.calibrate.logits import Counts, mode, softmax
-from physim.calibrate.surface import features
-from physim.values import ExactValue, FloatArray
+from physim.calibrate.surrogate import Counts, features, mode, softmax
+from physim.types import ExactValue, FloatArray
 
 LENGTH = 1.5  # l, in the priors' spreads
 _MOST_WAVES, _WAVES_EACH = 64, 8  # wave vectors: at most, and for each parameter

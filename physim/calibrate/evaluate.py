@@ -10,19 +10,17 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TypeVar
 
-from physim.batch.crew import Crew
-from physim.batch.executors import LocalWorkers
-from physim.batch.kit import Kit
-from physim.batch.plan import SetupSource
-from physim.batch.processes import PRELOAD
-from physim.batch.table import decode
-from physim.batch.worker import make_rows
-from physim.calibrate.parameters import Values, setup
+from physim.calibrate.priors import Values, setup
 from physim.calibrate.sample import Sample, heights_mm, sample_of
-from physim.calibrate.start import Screening
+from physim.calibrate.screening import Screening
+from physim.dataset.job import Kit
+from physim.dataset.plan import SetupSource
+from physim.dataset.processes import PRELOAD
+from physim.dataset.rows import decode
+from physim.dataset.run import Crew
+from physim.dataset.workers import LocalWorkers, make_rows
 from physim.errors import PhysimError
-from physim.prepared import Prepared
-from physim.roll import Setup
+from physim.simulator import Prepared, Setup
 
 NO_PIG = 10.0  # severity: worse than any pig's
 PIECE = 50  # rolls a task: about a second

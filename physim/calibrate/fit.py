@@ -13,9 +13,7 @@ import numpy as np
 
 from physim.calibrate.checkpoint import Checkpoint, Wave, open_checkpoint
 from physim.calibrate.evaluate import Block, Progress, Trial
-from physim.calibrate.kinds import Point
-from physim.calibrate.objective import Distance, Objective
-from physim.calibrate.parameters import Space, Values
+from physim.calibrate.priors import Space, Values
 from physim.calibrate.sample import Sample
 from physim.calibrate.search import (
     Estimate,
@@ -26,8 +24,9 @@ from physim.calibrate.search import (
     Search,
 )
 from physim.calibrate.surface_search import SurfaceSearch
+from physim.calibrate.target import Distance, Objective, Point
 from physim.errors import ConfigError
-from physim.values import FloatArray
+from physim.types import FloatArray
 
 Json = dict[str, Any]
 CMA, SURFACE = METHODS = ("cma", "surface")

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from physim.errors import DatasetError
-from physim.names import PIG_NAMES, Outcome, Pose
-from physim.roll import Setup, Simulator
-from physim.tosses.models import TossModel, Trapdoor
-from physim.values import Roll
+from physim.simulator import Setup, Simulator
+from physim.tosses.release import TossModel, Trapdoor
+from physim.types import PIG_NAMES, Outcome, Pose, Roll
 
 Json = dict[str, Any]
 Counted = tuple[int, str, str, str]

@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from physim.errors import ConfigError
-from physim.extras import optional
-from physim.values import ExactValue, FloatArray
+from physim.errors import ConfigError, optional
+from physim.types import ExactValue, FloatArray
 
 LEAST_POPULATION = 12  # the mean of the better half averages the noise of its members
 _LATE = 1 / 3  # share of the generations that tell the estimate and the spread

@@ -62,15 +62,15 @@ def batch(
     """
     if out is None and not counts_only:
         raise click.UsageError("give a dataset folder with --out DIR, or --counts-only")
-    from physim.batch.progress import ProgressLine
+    from physim.dataset.progress import ProgressLine
 
     line = ProgressLine(sys.stderr)
     line.begin("loading models and workers ...")
     with clean_stdout() as stdout:
         if dask is None:
             _load_early(n, workers)
-        from physim.batch.plan import BatchPlan
-        from physim.batch.run import run_batch
+        from physim.dataset.plan import BatchPlan
+        from physim.dataset.run import run_batch
 
         plan = BatchPlan(n=n, chunk_size=chunk_size, **names)
         try:
@@ -96,12 +96,12 @@ def batch(
             where = str(out) if out else None
             summary: dict[str, Any] = {"out": where, "rolls": n, "new_rolls": result.new_rolls}
             if counts_only:
-                from physim.statistics.summary import summarize
+                from physim.statistics.report import summarize
 
                 summary["counts"] = summarize(result.counts, same_model=same)
             print_json(summary, stdout)
         elif counts_only:
-            from physim.statistics.text import format_stats
+            from physim.statistics.report import format_stats
 
             stdout.write(format_stats(result.counts, same_model=same) + "\n")
         else:
@@ -110,9 +110,9 @@ def batch(
 
 def _load_early(n: int, workers: int | None) -> None:
     """What takes longest, first: elsewhere if there are to be worker processes, else here."""
-    from physim.batch.processes import PRELOAD, begin, cores
+    from physim.dataset.processes import PRELOAD, begin, cores
 
     if min(n, workers or cores()) > 1:
         begin(PRELOAD)
     else:
-        from physim.batch import preload  # noqa: F401
+        from physim.dataset import preload  # noqa: F401

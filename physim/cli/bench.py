@@ -8,10 +8,8 @@ from typing import Any
 import click
 
 from physim.cli.options import SEED, json_option, millimetres, seconds, whole_number
-from physim.cli.output import clean_stdout, print_json
-from physim.cli.streams import say
-from physim.errors import ConfigError
-from physim.extras import how_to_install
+from physim.cli.output import clean_stdout, print_json, say
+from physim.errors import ConfigError, how_to_install
 
 NAMES = ("plain_pybullet", "mujoco", "physim_full", "physim")  # of `bench`, which loads more
 MOST_ROLLS = 10**7
@@ -72,11 +70,9 @@ def bench(
     if rounds > count:
         raise click.BadParameter(f"must not exceed -n ({count})", param_hint="--rounds")
     with clean_stdout() as stdout:
-        from physim.batch.plan import BatchPlan
-        from physim.batch.progress import ProgressLine
-        from physim.bench.contestants import MUJOCO, has_mujoco
-        from physim.bench.race import race
-        from physim.bench.text import to_json, to_text
+        from physim.bench.race import MUJOCO, has_mujoco, race, to_json, to_text
+        from physim.dataset.plan import BatchPlan
+        from physim.dataset.progress import ProgressLine
 
         plan = BatchPlan(n=count, **names)
         chosen = [name for name in NAMES if not only or name in only]

@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from physim.cli.options import SEED, file_path, json_option, listed, whole_number
-from physim.cli.output import clean_stdout, print_json
-from physim.cli.streams import say
+from physim.cli.output import clean_stdout, print_json, say
 from physim.errors import PhysimError
 
 MAX_ROLLS, MAX_WORKERS = 10**8, 1024
@@ -134,13 +133,12 @@ def calibrate(
     if out is None and not listing:
         raise click.UsageError("give a folder with --out DIR (or --list)")
     with clean_stdout() as stdout:
-        from physim.batch.files import only_writer
-        from physim.batch.processes import PRELOAD, begin, cores
-        from physim.batch.progress import ProgressLine
-        from physim.calibrate.parameters import known_parameters
-        from physim.calibrate.plan import FitPlan
-        from physim.calibrate.result import summary
-        from physim.calibrate.text import fit_text, list_text, list_values
+        from physim.calibrate.export import fit_text, list_text, list_values, summary
+        from physim.calibrate.fit_plan import FitPlan
+        from physim.calibrate.priors import known_parameters
+        from physim.dataset.manifest import only_writer
+        from physim.dataset.processes import PRELOAD, begin, cores
+        from physim.dataset.progress import ProgressLine
 
         if parameters is not None:
             names["parameters"] = listed(parameters)

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from physim.arguments import hint, shown_name, text
 from physim.cli.options import SEED, file_path, whole_number
-from physim.errors import ConfigError
+from physim.config import text
+from physim.errors import ConfigError, hint, shown_name
 
 if TYPE_CHECKING:
-    from physim.batch.progress import ProgressLine
-    from physim.game.distribution import Distribution
-    from physim.play.solver import Solution
+    from physim.dataset.progress import ProgressLine
+    from physim.game.outcomes import Distribution
     from physim.rules.ruleset import RuleSet
+    from physim.strategy.solver import Solution
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 PHYSICS = "physics"
@@ -163,7 +163,7 @@ def rules_of(rules: str, target: str | None, changes: Sequence[str]) -> RuleSet:
 
 def progress_line(unit: str = "rolls") -> ProgressLine:
     """On stderr, for what takes longer than some seconds; silent until then."""
-    from physim.batch.progress import ProgressLine
+    from physim.dataset.progress import ProgressLine
 
     return ProgressLine(sys.stderr, unit, PATIENCE_S)
 
@@ -174,8 +174,8 @@ def solved(distribution: Distribution, rules: RuleSet) -> Solution:
     Raises:
         ConfigError: rules that the solver does not cover.
     """
-    from physim.game.distribution import odds
-    from physim.play.solver import solve
+    from physim.game.outcomes import odds
+    from physim.strategy.solver import solve
 
     with closing(progress_line()) as line:
         return solve(odds(distribution, rules), rules, progress=line.note)
@@ -188,7 +188,7 @@ def distribution_of(source: str, rolls: int, seed: int) -> Distribution:
         ConfigError: an unknown name.
         DatasetError: a folder that is no dataset, or a damaged one.
     """
-    from physim.play.sources import from_counts, from_table, table_names
+    from physim.strategy.match import from_counts, from_table, table_names
 
     source = text("--source", source)
     if source in table_names():
@@ -205,6 +205,6 @@ def distribution_of(source: str, rolls: int, seed: int) -> Distribution:
             f"unknown source `{shown_name(source)}`{hint(source, valid)} "
             f"(valid: {', '.join(valid)}, or the folder of a dataset)"
         )
-    from physim.batch.read import read_counts
+    from physim.dataset.folder import read_counts
 
     return from_counts(source, read_counts(Path(source)))

@@ -18,25 +18,19 @@ from types import FrameType
 import click
 
 from physim import __version__
-from physim.arguments import shown_name
 from physim.cli.batch import batch
 from physim.cli.bench import bench
 from physim.cli.calibrate import calibrate
-from physim.cli.mesh import add, check, export
-from physim.cli.model import model
+from physim.cli.models import add, check, export, model
+from physim.cli.output import STDERR, STDOUT, drop_unwritable, own_streams, say
 from physim.cli.play import play
 from physim.cli.render import render
-from physim.cli.roll import roll
-from physim.cli.score import score
+from physim.cli.roll import roll, score, watch
 from physim.cli.scorepad import scorepad
-from physim.cli.sensitivity import sensitivity
 from physim.cli.stats import stats
-from physim.cli.strategy import strategy
-from physim.cli.streams import STDERR, STDOUT, drop_unwritable, own_streams, say
-from physim.cli.tournament import tournament
-from physim.cli.validate import validate
-from physim.cli.watch import watch
-from physim.errors import PhysimError
+from physim.cli.strategy import strategy, tournament
+from physim.cli.validate import sensitivity, validate
+from physim.errors import PhysimError, shown_name
 from physim.files import refusal
 
 BAD_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import click
 
-from physim.arguments import path, shown
-from physim.errors import ConfigError
+from physim.config import path
+from physim.errors import ConfigError, shown
 from physim.seeding import MAX_SEED
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -1,18 +1,23 @@
-"""`physim play`: people and bots in the terminal."""
+"""`physim play`: people and bots in the terminal.
+
+Where the throws of a game of people come from: physics, a table, a dataset, or a script.
+"""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
-from contextlib import nullcontext
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from physim.arguments import whole
 from physim.cli.game import (
     PHYSICS,
+    distribution_of,
     given_options,
     how_to_go_on,
     players_option,
@@ -24,14 +29,17 @@ from physim.cli.game import (
 )
 from physim.cli.options import SEED, pig_options
 from physim.cli.output import clean_stdout
-from physim.cli.throws import expected, open_throws, open_window
-from physim.cli.tournament import STRATEGIES
-from physim.errors import GameError
+from physim.cli.strategy import STRATEGIES
+from physim.config import text, whole
+from physim.errors import ConfigError, GameError, hint, shown_name
+from physim.files import read_plain, told
 from physim.seeding import MAX_SEED
 
 if TYPE_CHECKING:
-    from physim.people.saved import SavedGame
-    from physim.people.seats import Seat
+    from physim.game.outcomes import Distribution, Outcomes
+    from physim.terminal.game_loop import Seat
+    from physim.terminal.savefile import SavedGame
+    from physim.window.game_window import GameWindow
 
 COMMAND = "play"
 FILE = "physim-play.json"
@@ -92,7 +100,7 @@ def play(
     named = specs_of(players, more_players)
     if named:
         given["players"] = named
-    from physim.people.saved import check_same, sole_keeper, take_up
+    from physim.terminal.savefile import check_same, sole_keeper, take_up
 
     with clean_stdout() as stdout, sole_keeper(save):
         keys = {*names, "players"}
@@ -108,9 +116,9 @@ def play(
 def _begin(path: Path, options: dict[str, Any], before: SavedGame | None) -> SavedGame:
     """A new game, not saved yet."""
     from physim.game.game import Game
-    from physim.people.saved import SavedGame, begin
-    from physim.people.seats import read_seats
     from physim.seeding import stream
+    from physim.terminal.game_loop import read_seats
+    from physim.terminal.savefile import SavedGame, begin
 
     if options["seed"] is None:
         options["seed"] = secrets.randbelow(MAX_SEED)
@@ -133,7 +141,7 @@ def _seats(saved: SavedGame) -> list[Seat]:
     Raises:
         GameError: it does not agree with itself.
     """
-    from physim.people.seats import read_seats
+    from physim.terminal.game_loop import read_seats
 
     players = saved.options["players"]
     if isinstance(players, list) and all(isinstance(name, str) for name in players):
@@ -146,12 +154,11 @@ def _seats(saved: SavedGame) -> list[Seat]:
 def _play(
     saved: SavedGame, stdout: TextIO, pause: bool | None, watch: bool, *, fresh: bool
 ) -> None:
-    from physim.game.narrate import standings
-    from physim.people.advice import Adviser
-    from physim.people.console import Terminal, open_console
-    from physim.people.saved import save_new
-    from physim.people.seats import make_bots
-    from physim.people.table import Table
+    from physim.game.game import standings
+    from physim.terminal.advice import Adviser
+    from physim.terminal.console import Terminal, open_console
+    from physim.terminal.game_loop import Table, make_bots
+    from physim.terminal.savefile import save_new
 
     game, options = saved.game, saved.options
     whole(f"{saved.path}: seed", options["seed"], 0, MAX_SEED)
@@ -191,7 +198,7 @@ def _play(
 
 
 def _head(saved: SavedGame, odds: str, *, fresh: bool) -> Sequence[str]:
-    from physim.game.narrate import standings
+    from physim.game.game import standings
 
     start, state, options = saved.game.start, saved.game.state, saved.options
     where = f"throws of {options['source']}, seed {options['seed']}, risks of {odds}"
@@ -208,3 +215,118 @@ def _head(saved: SavedGame, odds: str, *, fresh: bool) -> Sequence[str]:
     if call is not None:
         turn += f"; {start.players[call.caller].name} has called {call.prediction}"
     return [*lines, f"{standings(start, state)}. {turn}.", ""]
+
+
+SETUP = ("model", "black", "pink", "toss", "height_mm", "surface", "time_step_s", "settle")
+MAX_SCRIPT_BYTES = 1_000_000
+_SCRIPT = "a script is a text with a throw a line"
+
+
+def script_of(source: str) -> list[str] | None:
+    """The throws of a file, one a line; None where the source is none.
+
+    Raises:
+        ConfigError: no such source, or a line that is no throw.
+    """
+    from physim.rules.throws import read_throw
+    from physim.strategy.match import table_names
+
+    path = Path(text("--source", source))
+    if source in (*table_names(), PHYSICS):
+        return None
+    with told(ConfigError, f"--source {shown_name(source)}: cannot be read", "name another"):
+        there, folder = path.exists(), path.is_dir()
+    if folder:
+        return None
+    if not there:
+        valid = [*table_names(), PHYSICS]
+        raise ConfigError(
+            f"unknown source `{shown_name(source)}`{hint(source, valid)} (valid: "
+            f"{', '.join(valid)}, the folder of a dataset, or a file with a throw a line)"
+        )
+    try:
+        content = read_plain(path, ConfigError, _SCRIPT, MAX_SCRIPT_BYTES)
+        lines = content.decode("utf-8-sig").splitlines()
+    except ValueError as error:
+        raise ConfigError(f"{path}: is no text; a script has a throw a line") from error
+    throws = []
+    for number, line in enumerate(lines, start=1):
+        if line.strip() and not line.startswith("#"):
+            try:
+                read_throw(line)
+            except ConfigError as error:
+                raise ConfigError(f"{path}: line {number}: {error}") from error
+            throws.append(line.strip())
+    return throws
+
+
+def expected(options: Mapping[str, Any]) -> Distribution:
+    """The throws by which risk and advice are told: `--odds`, or the source's own.
+
+    Physics and scripts have none of their own, so that the real rolls stand in.
+    """
+    source, odds = options["source"], options["odds"]
+    if odds is None:
+        own = source != PHYSICS and script_of(source) is None
+        odds = source if own else "kern2006"
+    if odds == PHYSICS:
+        raise ConfigError(
+            "--odds takes what was counted: kern2006, or a dataset that `physim batch` made"
+        )
+    return distribution_of(odds, 0, 0)
+
+
+@contextmanager
+def open_throws(options: Mapping[str, Any], thrown: int) -> Iterator[Outcomes]:
+    """The throws of a game's options, those that it had already left out.
+
+    A seed fixes them, so that a game that was killed goes on as it would have.
+    """
+    from physim.game.outcomes import Drawn, Rolled, Script
+    from physim.seeding import stream
+
+    source, seed = options["source"], options["seed"]
+    script = script_of(source)
+    if script is not None:
+        yield Script(script[thrown:])
+    elif source == PHYSICS:
+        from physim.dataset.progress import ProgressLine
+
+        with closing(ProgressLine(sys.stderr)) as line:
+            line.begin("loading the pigs ...")
+            from physim.dataset import preload  # noqa: F401
+            from physim.dataset.plan import BatchPlan
+
+            opened = BatchPlan(n=1, **_plan(options)).open()
+        with opened as simulator:
+            yield Rolled(simulator.roll(seed, index) for index in count(thrown))
+    else:
+        drawn = Drawn(distribution_of(source, 0, 0), stream(seed, 0))
+        for _ in islice(count(), thrown):
+            drawn.next_throw()
+        yield drawn
+
+
+def open_window(options: Mapping[str, Any]) -> GameWindow:
+    """The window that shows the rolls of `open_throws`; they come out as they are counted there.
+
+    Raises:
+        ConfigError: throws that are no physics.
+    """
+    from physim.window.game_window import GameWindow
+
+    if options["source"] != PHYSICS:
+        raise ConfigError(
+            f"--watch shows rolls of physics, not the throws of {shown_name(options['source'])}; "
+            "leave one of --watch and --source out"
+        )
+    from physim.dataset.progress import ProgressLine
+
+    with closing(ProgressLine(sys.stderr)) as line:
+        line.begin("opening the window; without a graphics card it takes a while ...")
+    return GameWindow(_plan(options))
+
+
+def _plan(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What `BatchPlan` takes."""
+    return {name: options[name] for name in ("seed", *SETUP)}

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from physim.arguments import shown_name
 from physim.cli.options import SEED, decimal_number, file_path, setup_options, whole_number
-from physim.errors import ConfigError
+from physim.errors import ConfigError, shown_name
 from physim.files import replaced, told
-from physim.values import PIG_NAMES
+from physim.types import PIG_NAMES
 
 if TYPE_CHECKING:
     from PIL import Image as Pillow
 
-    from physim.view.replay import Theatre
+    from physim.render.replay import Theatre
 
 _FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
 _STILLS = tuple(_FORMATS)
@@ -108,7 +107,7 @@ def render(out: Path, **given: Any) -> None:
         )
     _refuse_what_would_be_ignored(suffix)
     if suffix == ".mp4":
-        from physim.view.encode import require_encoder
+        from physim.render.film import require_encoder
 
         require_encoder()
     what = f"{shown_name(out)}: cannot be written"
@@ -129,8 +128,8 @@ def render(out: Path, **given: Any) -> None:
 
 def _still(given: dict[str, Any], progress: Callable[[int, int], None]) -> Pillow.Image:
     """The picture that was asked for."""
-    from physim.view import gallery, reading
-    from physim.view import roll as rolls
+    from physim.render import gallery, pictures
+    from physim.window import overlay
 
     if given["sheet"] is not None:
         return gallery.pose_sheet(given["sheet"], progress)
@@ -144,20 +143,20 @@ def _still(given: dict[str, Any], progress: Callable[[int, int], None]) -> Pillo
             return gallery.rolls_sheet(theatre, given["index"], given["count"], progress)
         replay = theatre.replay(given["index"])
     if given["contacts"]:
-        return reading.reading_picture(replay, width, height)
+        return overlay.reading_picture(replay, width, height)
     label = not given["no_label"]
     if given["views"] == "4":
-        return rolls.four_views(replay, width, height, label)
-    return rolls.roll_picture(replay, width, height, given["pig"], label)
+        return pictures.four_views(replay, width, height, label)
+    return pictures.roll_picture(replay, width, height, given["pig"], label)
 
 
 def _film(
     suffix: str, given: dict[str, Any], progress: Callable[[int, int], None]
 ) -> Callable[[Path], None]:
     """What writes the film that was asked for into a file."""
-    from physim.view import encode
-    from physim.view.film import FilmPlan, frames
-    from physim.view.gltf import write_glb
+    from physim.render import film
+    from physim.render.film import FilmPlan, frames
+    from physim.render.scene_file import write_glb
 
     plan = FilmPlan(
         given["width"] or 480,
@@ -182,14 +181,14 @@ def _film(
             yield frame
         progress(total, total)
 
-    write = encode.write_gif if suffix == ".gif" else encode.write_mp4
+    write = film.write_gif if suffix == ".gif" else film.write_mp4
     return lambda path: write(path, shown(), plan.frames_per_s, plan.held)
 
 
 @contextmanager
 def _theatre(given: dict[str, Any]) -> Iterator[Theatre]:
-    from physim.batch.plan import BatchPlan
-    from physim.view.replay import RunTheatre, Theatre
+    from physim.dataset.plan import BatchPlan
+    from physim.render.replay import RunTheatre, Theatre
 
     if given["run"] is not None:
         opened: Theatre = RunTheatre(given["run"])
@@ -202,7 +201,7 @@ def _theatre(given: dict[str, Any]) -> Iterator[Theatre]:
 
 @contextmanager
 def _progress(things: str) -> Iterator[Callable[[int, int], None]]:
-    from physim.batch.progress import ProgressLine
+    from physim.dataset.progress import ProgressLine
 
     line = ProgressLine(sys.stderr, things)
     try:

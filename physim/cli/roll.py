@@ -1,17 +1,26 @@
-"""`physim roll`: some rolls, printed one by one."""
+"""`physim roll`: some rolls, printed one by one.
+
+`physim score`: what two poses are worth. Needs no physics.
+
+`physim watch`: the window.
+"""
 
 from __future__ import annotations
 
+import sys
+from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from physim.cli.options import SEED, json_option, setup_options, whole_number
+from physim.cli.options import SEED, file_path, json_option, setup_options, whole_number
 from physim.cli.output import clean_stdout, print_json
 from physim.seeding import MAX_SEED
 
 if TYPE_CHECKING:
-    from physim.values import Contact, PigResult, Roll
+    from physim.types import Contact, PigResult, Roll
 
 
 @click.command()
@@ -29,8 +38,8 @@ def roll(count: int, index: int, as_json: bool, **names: Any) -> None:
     if index + count - 1 > MAX_SEED:
         raise click.BadParameter(f"the last index must not exceed {MAX_SEED}", param_hint="-n")
     with clean_stdout() as stdout:
-        from physim.batch import preload  # noqa: F401
-        from physim.batch.plan import BatchPlan
+        from physim.dataset import preload  # noqa: F401
+        from physim.dataset.plan import BatchPlan
 
         plan = BatchPlan(n=1, **names)
         with plan.open() as simulator:
@@ -101,3 +110,58 @@ def _pig_to_json(pig: PigResult) -> dict[str, Any]:
         "quat_xyzw": [float(c) for c in pig.quat_xyzw],
         "time_s": float(pig.time_s),
     }
+
+
+@click.command()
+@click.argument("black", metavar="POSE")
+@click.argument("pink", metavar="POSE")
+@click.option("--touching", is_flag=True, help="The pigs rest in contact.")
+@click.option("--piggyback", is_flag=True, help="One pig rests on the other.")
+@json_option
+def score(black: str, pink: str, touching: bool, piggyback: bool, as_json: bool) -> None:
+    """Name and score a roll from the poses of its two pigs.
+
+    Poses: side_dot_up, side_dot_down, trotter, razorback, snouter, leaning_jowler, other.
+    """
+    from physim.rules.score import score as score_poses
+
+    result = score_poses(black, pink, touching, piggyback)
+    with clean_stdout() as stdout:
+        if as_json:
+            print_json({"outcome": result.outcome.value, "score": result.score}, stdout)
+            return
+        points = "no points" if result.score is None else f"{result.score} points"
+        stdout.write(f"{result.outcome.value}: {points}\n")
+
+
+_SIZE = whole_number(200, 4096)
+
+
+@click.command()
+@click.option("--run", metavar="DIR", type=file_path, help="The rolls of this dataset.")
+@click.option("--index", type=SEED, default=0, show_default=True, help="Index of the first roll.")
+@click.option("--width", type=_SIZE, default=1200, show_default=True, help="Pixels.")
+@click.option("--height", type=_SIZE, default=800, show_default=True, help="Pixels.")
+@setup_options
+def watch(run: Path | None, index: int, width: int, height: int, **names: Any) -> None:
+    """Watch rolls in a window.
+
+    The rolls are those of --seed from --index on, as `physim roll` makes them, or of a dataset
+    with --run. Keys are listed in the window; what it shows never changes a roll.
+    """
+    context = click.get_current_context()
+    if run is not None:
+        for parameter in context.command.params:
+            source = context.get_parameter_source(parameter.name or "")
+            if parameter.name in names and source is ParameterSource.COMMANDLINE:
+                raise click.UsageError(
+                    f"{parameter.opts[0]} does not go with --run, which shows the rolls of a "
+                    "dataset; leave out one of them",
+                    context,
+                )
+    from physim.dataset.progress import ProgressLine
+    from physim.window.show import watch as open_window
+
+    with closing(ProgressLine(sys.stderr)) as line:
+        line.begin("opening the window; without a graphics card its first roll takes a while ...")
+    open_window(names, index, run, width, height)

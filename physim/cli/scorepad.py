@@ -22,8 +22,8 @@ from physim.cli.output import clean_stdout
 from physim.errors import ConfigError
 
 if TYPE_CHECKING:
-    from physim.people.saved import SavedGame
     from physim.rules.ruleset import RuleSet
+    from physim.terminal.savefile import SavedGame
 
 COMMAND = "scorepad"
 FILE = "physim-scorepad.json"
@@ -72,7 +72,7 @@ def scorepad(
     named = specs_of(players, more_players)
     if named:
         given["players"] = named
-    from physim.people.saved import check_same, save_new, sole_keeper, take_up
+    from physim.terminal.savefile import check_same, save_new, sole_keeper, take_up
 
     if sheet is not None:
         _write_sheet(
@@ -90,8 +90,8 @@ def scorepad(
 
 
 def _keep(saved: SavedGame, stdout: TextIO) -> None:
-    from physim.people.console import open_console
-    from physim.people.pad import Pad
+    from physim.terminal.console import open_console
+    from physim.terminal.scorekeeping import Pad
 
     path, rules = saved.path, saved.game.start.rules
     console = open_console(stdout)
@@ -115,7 +115,7 @@ def _begin(
     import numpy as np
 
     from physim.game.game import Game
-    from physim.people.saved import SavedGame, begin
+    from physim.terminal.savefile import SavedGame, begin
 
     if not players:
         raise ConfigError(
@@ -130,7 +130,7 @@ def _begin(
 
 
 def _write_sheet(path: Path, players: list[str], rules: RuleSet, rounds: int) -> None:
-    from physim.people.sheet import check_sheet, write_sheet
+    from physim.terminal.sheet import check_sheet, write_sheet
 
     check_sheet(path)
     with clean_stdout() as stdout:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from physim.arguments import text
 from physim.cli.options import file_path, json_option
-from physim.cli.output import clean_stdout, print_json
-from physim.cli.streams import say
+from physim.cli.output import clean_stdout, print_json, say
+from physim.config import text
 from physim.errors import ConfigError, DatasetError
 
 if TYPE_CHECKING:
@@ -42,9 +41,8 @@ def stats(folder: Path, other: Path | None, against: str | None, as_json: bool) 
             raise ConfigError("give a second dataset or --against, not both")
         _two(folder, other, as_json)
         return
-    from physim.batch.manifest import read_manifest
-    from physim.statistics.summary import summarize
-    from physim.statistics.text import format_stats
+    from physim.dataset.manifest import read_manifest
+    from physim.statistics.report import format_stats, summarize
 
     manifest = read_manifest(folder)
     comparison = None
@@ -65,8 +63,8 @@ def stats(folder: Path, other: Path | None, against: str | None, as_json: bool) 
 
 def _counts(folder: Path) -> Counts:
     """The counts of a dataset; says so if it does not hold all of its rolls."""
-    from physim.batch.manifest import read_manifest
-    from physim.batch.read import read_counts
+    from physim.dataset.folder import read_counts
+    from physim.dataset.manifest import read_manifest
 
     manifest, counts = read_manifest(folder), read_counts(folder)
     if counts.rolls < manifest.n:
@@ -78,7 +76,7 @@ def _counts(folder: Path) -> Counts:
 
 
 def _two(folder: Path, other: Path, as_json: bool) -> None:
-    from physim.statistics.two import format_two, two_to_json
+    from physim.statistics.compare import format_two, two_to_json
 
     one, two, names = _counts(folder), _counts(other), (str(folder), str(other))
     with clean_stdout() as stdout:

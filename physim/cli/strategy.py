@@ -1,4 +1,7 @@
-"""`physim strategy`: the two-player game solved."""
+"""`physim strategy`: the two-player game solved.
+
+`physim tournament`: strategies against each other, many games.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +17,97 @@ from physim.cli.game import (
     progress_line,
     rules_of,
     rules_options,
+    solved,
     source_options,
     specs_of,
 )
+from physim.cli.game import source_options as throws_options
 from physim.cli.options import file_path, json_option, whole_number
 from physim.cli.output import clean_stdout, print_json
-from physim.cli.tournament import MAX_GAMES, MAX_PLAYERS, STRATEGIES
 from physim.errors import ConfigError
 
 if TYPE_CHECKING:
-    from physim.play.strategies import Strategy
-    from physim.play.study import Study
+    from physim.strategy.policies import Strategy
+    from physim.strategy.study import Study
+
+MAX_GAMES = 10**9
+MAX_PLAYERS = 100
+STRATEGIES = "hold:N, rolls:N, greedy, score_aware:N, hog_caller:N, optimal"
+
+
+@click.command()
+@players_option(f"At least two of: {STRATEGIES}. Without it, hold:20 hold:23 optimal.")
+@click.option(
+    "--games",
+    type=whole_number(1, MAX_GAMES),
+    default=10_000,
+    show_default=True,
+    metavar="N",
+    help="Of each pair, or of the one table.",
+)
+@click.option("--together", is_flag=True, help="All players at one table, in place of all pairs.")
+@throws_options
+@rules_options
+@click.option(
+    "--workers",
+    type=whole_number(1, 1024),
+    default=1,
+    show_default=True,
+    metavar="W",
+    help="Worker processes. The games do not depend on it.",
+)
+@json_option
+def tournament(
+    *,
+    players: tuple[str, ...],
+    more_players: tuple[str, ...],
+    games: int,
+    together: bool,
+    source: str,
+    rolls: int,
+    seed: int,
+    rules: str,
+    target: str | None,
+    changes: tuple[str, ...],
+    workers: int,
+    as_json: bool,
+) -> None:
+    """Play many games between strategies: each pair, or all at one table.
+
+    Everybody begins equally often. A player of a table of more than two may be out after a
+    piggyback; a game of 100,000 throws is given up and won by nobody, and 20 of them without a
+    game that ended end the tournament.
+    """
+    with clean_stdout() as stdout:
+        from physim.game.outcomes import odds
+        from physim.strategy.match import make_players
+        from physim.strategy.tournament import Tournament, run, to_json, to_text
+
+        specs = specs_of(players, more_players) or ["hold:20", "hold:23", "optimal"]
+        if not 2 <= len(specs) <= MAX_PLAYERS:
+            raise ConfigError(
+                f"a tournament has 2 to {MAX_PLAYERS} players, found {len(specs)}; "
+                "name them after --players"
+            )
+        rule_set = rules_of(rules, target, changes)
+        distribution = distribution_of(source, rolls, seed)
+        odds(distribution, rule_set)  # refuses what no game would end with
+        seats = len(specs) if together else 2
+        made = make_players(
+            specs,
+            rule_set,
+            distribution,
+            seats=seats,
+            solution=lambda: solved(distribution, rule_set),
+        )
+        plan = Tournament(tuple(made), rule_set, distribution, games, seed, together)
+        with closing(progress_line("games")) as line:
+            result = to_json(plan, run(plan, workers, line))
+        if as_json:
+            print_json(result, stdout)
+        else:
+            stdout.write(to_text(result) + "\n")
+
 
 SOON = 100  # a target up to which a game is solved in about a second
 RESAMPLES = 20
@@ -74,12 +157,11 @@ def strategy(
     Hog Calls are not part of the game that is solved; what a single one does is told beside it.
     """
     with clean_stdout() as stdout:
-        from physim.play import heat_map as picture
-        from physim.play.players import make_players
-        from physim.play.solver import check_solvable
-        from physim.play.study import study
-        from physim.play.study_output import to_json, to_text
-        from physim.validation.plot import need_plots
+        from physim.strategy import tournament
+        from physim.strategy.match import make_players
+        from physim.strategy.solver import check_solvable
+        from physim.strategy.study import study, to_json, to_text
+        from physim.validate.plot import need_plots
 
         specs = specs_of(players, more_players)
         if len(specs) > MAX_PLAYERS:
@@ -87,7 +169,7 @@ def strategy(
         rule_set = rules_of(rules, target, changes)
         check_solvable(rule_set)
         if heat_map is not None:
-            picture.check_picture(heat_map)
+            tournament.check_picture(heat_map)
             need_plots("leave out --heat-map")
         distribution = distribution_of(source, rolls, seed)
         if resamples is None:
@@ -99,7 +181,7 @@ def strategy(
         made = make_players(specs, rule_set, distribution, solution=lambda: result.solution)
         against = _against_optimal(result, made, games, seed)
         if heat_map is not None:
-            picture.plot_heat_map(result, heat_map)
+            tournament.plot_heat_map(result, heat_map)
         if as_json:
             print_json({**to_json(result), "players": against}, stdout)
             return
@@ -111,10 +193,10 @@ def strategy(
 def _against_optimal(
     result: Study, players: list[Strategy], games: int | None, seed: int
 ) -> list[dict[str, Any]]:
-    from physim.play.players import make_players
-    from physim.play.policies import win_rate
-    from physim.play.tournament import Tournament, run
-    from physim.statistics.intervals import clopper_pearson
+    from physim.statistics.tests import clopper_pearson
+    from physim.strategy.match import make_players
+    from physim.strategy.policies import win_rate
+    from physim.strategy.tournament import Tournament, run
 
     rows = []
     for player in players:

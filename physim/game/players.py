@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from physim import arguments
+from physim import config, errors
 from physim.errors import GameError
 from physim.rules.ruleset import FirstPlayer, RuleSet
 
@@ -49,7 +49,7 @@ class Start:
             if one.id == player:
                 return seat
         ids = ", ".join(f"{one.id} ({one.name})" for one in self.players)
-        raise GameError(f"no player `{arguments.shown_name(player)}` (players: {ids})")
+        raise GameError(f"no player `{errors.shown_name(player)}` (players: {ids})")
 
 
 def start(
@@ -101,16 +101,16 @@ def check_score(rules: RuleSet, name: str, score: int) -> None:
     """
     if isinstance(score, bool) or not isinstance(score, int) or not 0 <= score < rules.target:
         raise GameError(
-            f"{name} cannot start from {arguments.shown(score)}: points from 0 to "
+            f"{name} cannot start from {errors.shown(score)}: points from 0 to "
             f"{rules.target - 1}, below the target"
         )
 
 
 def _name(name: str) -> str:
-    plain = arguments.text("a player's name", name).strip()
+    plain = config.text("a player's name", name).strip()
     if len(plain) > _LONGEST_NAME or not plain.isprintable():
         raise GameError(
-            f"{arguments.shown(plain)} is no name of a player: at most {_LONGEST_NAME} letters"
+            f"{errors.shown(plain)} is no name of a player: at most {_LONGEST_NAME} letters"
         )
     return plain
 
@@ -125,7 +125,7 @@ def _first(
     if first is not None:
         if first not in names:
             raise GameError(
-                f"{arguments.shown_name(first)} cannot begin: not one of the players "
+                f"{errors.shown_name(first)} cannot begin: not one of the players "
                 f"({', '.join(names)})"
             )
         return names.index(first)

@@ -10,12 +10,12 @@ from typing import Any
 
 from physim.errors import ConfigError, GameError
 from physim.files import read_plain, told, write_whole
-from physim.game.events import Banked, Called, Corrected, Event, Points, Removed, Thrown
 from physim.game.game import Game
+from physim.game.game_state import Banked, Called, Corrected, Event, Points, Removed, Thrown
 from physim.game.players import Player, Start, start
-from physim.names import Outcome, Pose
 from physim.rules.ruleset import from_options, to_options
 from physim.rules.throws import Throw
+from physim.types import Outcome, Pose
 
 FORMAT = "physim game 1"
 MAX_BYTES = 10_000_000  # a game of a thousand turns has 200 kB

@@ -10,16 +10,13 @@ import numpy as np
 from physim.errors import ModelError
 from physim.importer import formats, landmarks
 from physim.importer.child import ChildError, run_limited
-from physim.importer.landmarks import Landmarks
-from physim.importer.legs import legs_of
-from physim.importer.orient import orient
-from physim.importer.parts import Parts, convex_parts
-from physim.importer.problems import Problem
+from physim.importer.convex_parts import Parts, convex_parts
+from physim.importer.landmarks import Landmarks, legs_of
+from physim.importer.orient import orient, scale_of, size_note
 from physim.importer.repair import repair
-from physim.importer.scale import scale_of, size_note
-from physim.importer.solids import IntArray, Solid, center_of, volume_of
-from physim.pigs.modelfile import MASS_G
-from physim.values import FloatArray
+from physim.importer.solids import IntArray, Problem, Solid, center_of, volume_of
+from physim.pigs.model_file import MASS_G
+from physim.types import FloatArray
 
 TIME_S = 30.0  # to read and repair
 _SAME = 5e-4  # of the size: simplifying may take less from it

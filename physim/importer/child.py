@@ -18,8 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from physim.errors import ModelError, PhysimError
-from physim.extras import how_to_install
+from physim.errors import ModelError, PhysimError, how_to_install
 from physim.files import scratch, told
 
 T = TypeVar("T")

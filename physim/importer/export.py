@@ -14,7 +14,7 @@ from physim.importer.child import missing_library
 from physim.importer.solids import IntArray, Solid, center_of, volume_of
 from physim.pigs import mesh as meshes
 from physim.pigs.model import LoadedModel
-from physim.values import FloatArray
+from physim.types import FloatArray
 
 
 @dataclass(frozen=True)

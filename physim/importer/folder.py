@@ -14,16 +14,15 @@ from physim.errors import ConfigError, ModelError, PhysimError
 from physim.files import real_path, told
 from physim.importer.build import Imported
 from physim.importer.child import ChildError
-from physim.importer.parts import Parts, convex_parts
-from physim.importer.problems import Problem
-from physim.importer.solids import volume_of
+from physim.importer.convex_parts import Parts, convex_parts
+from physim.importer.solids import Problem, volume_of
 from physim.pigs import mesh as meshes
-from physim.pigs.library import model_folder
+from physim.pigs.by_name import model_folder
+from physim.pigs.mesh import solid_of
 from physim.pigs.model import MTL_NAME, write_fingerprint, write_materials
-from physim.pigs.modelfile import FILE_NAME, fingerprint_of, read_model_file
-from physim.pigs.solid import solid_of
-from physim.prepared import keep
-from physim.values import FloatArray
+from physim.pigs.model_file import FILE_NAME, fingerprint_of, read_model_file
+from physim.simulator import keep
+from physim.types import FloatArray
 
 DIGITS = 5  # of mm
 

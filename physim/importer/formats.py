@@ -16,14 +16,14 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from physim.arguments import shown_name
+from physim.errors import shown_name
 from physim.importer.gltf import read_glb, read_gltf
 from physim.importer.ply import read_ply
 from physim.importer.polygons import is_binary_stl, read_obj, read_off, read_stl
 from physim.importer.reading import RawMesh, Reading, plain_content
 from physim.importer.solids import IntArray
 from physim.importer.threemf import content_3mf, read_3mf
-from physim.values import FloatArray
+from physim.types import FloatArray
 
 READERS: dict[str, Callable[[Reading, bytes], None]] = {
     ".stl": read_stl,

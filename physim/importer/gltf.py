@@ -13,10 +13,10 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.arguments import shown_name
+from physim.errors import shown_name
 from physim.importer.reading import EXPORT, MAX_FACES, Reading, plain_content
 from physim.importer.solids import IntArray
-from physim.values import FloatArray
+from physim.types import FloatArray
 
 Tree = dict[str, Any]  # of JSON
 _TYPES = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}

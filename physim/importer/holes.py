@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from physim.importer.problems import place
-from physim.importer.solids import IntArray
+from physim.importer.solids import IntArray, place
 from physim.importer.winding import unbalanced
-from physim.values import FloatArray
+from physim.types import FloatArray
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,7 @@ from itertools import permutations, product
 import numpy as np
 
 from physim.importer.solids import IntArray
-from physim.values import FloatArray
+from physim.types import FloatArray
 
 _EQUAL = 1e-5  # of the size: so near are the two distances of a mirrored pair in a file
 _CANDIDATES = 12  # triangles that may be the nearest to a point: those of the nearest samples

@@ -10,12 +10,11 @@ from itertools import chain, islice
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.arguments import shown_name
-from physim.errors import ModelError
+from physim.errors import ModelError, shown_name
 from physim.importer.polygons import lines_of, next_polygon, tell_rest
 from physim.importer.reading import Reading
 from physim.importer.solids import IntArray
-from physim.values import FloatArray
+from physim.types import FloatArray
 
 _TYPES = {
     name: code

@@ -15,9 +15,9 @@ from itertools import chain, islice
 
 import numpy as np
 
-from physim.arguments import shown_name
+from physim.errors import shown_name
 from physim.importer.reading import EXPORT, WHOLE, Reading
-from physim.values import FloatArray
+from physim.types import FloatArray
 
 # --- STL -------------------------------------------------------------------------------------
 

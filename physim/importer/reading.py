@@ -11,12 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from physim.arguments import shown_name
-from physim.errors import ModelError
+from physim.errors import ModelError, shown_name
 from physim.files import read_plain
-from physim.importer.problems import Problem
-from physim.importer.solids import IntArray, triangulated
-from physim.values import FloatArray
+from physim.importer.solids import IntArray, Problem, triangulated
+from physim.types import FloatArray
 
 MAX_BYTES = 200_000_000  # of a file, unpacked
 MAX_FACES = 1_000_000

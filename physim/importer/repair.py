@@ -9,9 +9,8 @@ import numpy as np
 
 from physim.importer import winding
 from physim.importer.holes import fill_holes, stitched
-from physim.importer.problems import Problem, place
-from physim.importer.solids import IntArray, Solid
-from physim.values import FloatArray
+from physim.importer.solids import IntArray, Problem, Solid, place
+from physim.types import FloatArray
 
 MOST_FACES = 20_000
 MOST_BODIES = 200

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from physim.importer.build import Imported
+from physim.importer.convex_parts import Parts
 from physim.importer.orient import axes_text
-from physim.importer.parts import Parts
-from physim.importer.problems import Problem
-from physim.rests import RestTable
-from physim.values import FloatArray, Pose
+from physim.importer.solids import Problem
+from physim.simulator import RestTable
+from physim.types import FloatArray, Pose
 
 SYMMETRIC = 0.005  # of the length: mean distance between a mesh and its mirror image
 

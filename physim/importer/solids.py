@@ -1,14 +1,18 @@
-"""Closed solids: the importer's only door to the Boolean library (manifold3d)."""
+"""Closed solids: the importer's only door to the Boolean library (manifold3d).
+
+What was found in a mesh, and what was done about it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.values import FloatArray
+from physim.types import FloatArray
 
 IntArray = NDArray[np.int64]
 
@@ -157,3 +161,26 @@ def _tetrahedra(vertices: FloatArray, faces: IntArray) -> tuple[FloatArray, Floa
     """Signed volume and middle of the tetrahedron from the origin to each face."""
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     return np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0, (a + b + c) / 4.0
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One finding.
+
+    Attributes:
+        kind: one word or two, such as "holes".
+        where: the place, in the file's axes and mm, or what it is about.
+        action: what was done, or what to do.
+        solved: False where the mesh cannot be used before the user does what `action` says.
+    """
+
+    kind: str
+    where: str
+    action: str
+    solved: bool = True
+
+
+def place(point_mm: FloatArray) -> str:
+    """A point as text."""
+    x, y, z = (round(float(c), 1) + 0.0 for c in point_mm)
+    return f"near ({x:g}, {y:g}, {z:g}) mm"

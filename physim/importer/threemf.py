@@ -17,10 +17,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from physim.arguments import shown_name
+from physim.errors import shown_name
 from physim.importer.reading import EXPORT, MAX_BYTES, Reading
 from physim.importer.solids import IntArray
-from physim.values import FloatArray
+from physim.types import FloatArray
 
 UNITS = {
     "micron": "micron",

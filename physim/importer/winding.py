@@ -11,7 +11,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from physim.importer.solids import IntArray
-from physim.values import FloatArray
+from physim.types import FloatArray
 
 _UPON = 1e-4  # rad between two faces that lie upon each other
 _MOST_SHEETS = 20  # that are looked at, the smallest first

@@ -1,6 +1,6 @@
 """What is thrown: pig models, their shape, mass and stable rests."""
 
-from physim.pigs.library import (
+from physim.pigs.by_name import (
     build_model,
     load_all,
     load_model,
@@ -9,7 +9,7 @@ from physim.pigs.library import (
     visual_mesh,
 )
 from physim.pigs.model import LoadedModel, VisualMesh
-from physim.pigs.stable import (
+from physim.pigs.stable_poses import (
     Pass,
     StableRest,
     model_rests,

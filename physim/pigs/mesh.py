@@ -2,19 +2,26 @@
 
 Reads Wavefront OBJ and refuses what physics cannot use: broken numbers, holes,
 no volume. Winding that is inside out is turned round.
+
+Mass properties of a solid of uniform density.
+
+What physics takes from a model's mesh: its size and its mass integrals.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from physim import files, kept
+from physim import files, precomputed
 from physim.errors import ModelError
-from physim.values import ExactValue, FloatArray
+from physim.pigs.model_file import ModelFile
+from physim.types import ExactValue, FloatArray
 
 IntArray = NDArray[np.int64]
 _FLAT = 1e-4  # least thickness and least share of the bounding box that count as solid
@@ -201,7 +208,7 @@ def hull_corners(points: FloatArray, where: str) -> FloatArray:
         corners: list[list[float]] = convex_hull(points, where)[0].tolist()
         return corners
 
-    return np.array(kept.result("corners", np.ascontiguousarray(points).tobytes(), compute))
+    return np.array(precomputed.result("corners", np.ascontiguousarray(points).tobytes(), compute))
 
 
 def write_visual(
@@ -276,3 +283,104 @@ def write_text(path: Path, text: str) -> None:
     remedy = "choose a folder that can be written to, and run the same command again"
     with files.told(ModelError, f"{path}: cannot be written", remedy):
         files.write_whole(path, text.encode())
+
+
+@dataclass(frozen=True, eq=False)
+class MassProperties(ExactValue):
+    """Of a rigid body, in the frame of its mesh.
+
+    Attributes:
+        mass_kg: [kg].
+        volume_m3: [m3].
+        center_of_mass_m: (3,) [m].
+        inertia_kg_m2: (3, 3) about the centre of mass, along the mesh's axes [kg m2].
+    """
+
+    mass_kg: float
+    volume_m3: float
+    center_of_mass_m: FloatArray
+    inertia_kg_m2: FloatArray
+
+
+def mass_properties(
+    vertices_m: FloatArray,
+    faces: IntArray,
+    mass_kg: float,
+    offset_m: FloatArray | None = None,
+    where: str = "mesh",
+) -> MassProperties:
+    """Mass properties of a closed mesh filled evenly with `mass_kg`.
+
+    Args:
+        vertices_m: (n, 3) [m].
+        faces: (m, 3) vertex indices.
+        mass_kg: total mass, > 0 [kg].
+        offset_m: (3,) shift of the centre of mass from the centroid, for a body that is known
+            not to be even [m]. The inertia about the centre of mass is kept: the small lump that
+            causes the shift is not modelled.
+        where: named in messages.
+
+    Raises:
+        ModelError: the mesh is not closed or encloses no volume, or the mass is not positive.
+    """
+    if not mass_kg > 0:
+        raise ModelError(f"{where}: the mass must be positive, found {mass_kg:g} kg")
+    return filled(mass_integrals(vertices_m, faces, where), mass_kg, offset_m)
+
+
+def filled(
+    integrals: MassIntegrals, mass_kg: float, offset_m: FloatArray | None = None
+) -> MassProperties:
+    """As `mass_properties`, from the integrals over a mesh in metres."""
+    center = integrals.center if offset_m is None else integrals.center + offset_m
+    inertia = integrals.inertia * (mass_kg / integrals.volume)
+    return MassProperties(
+        mass_kg, integrals.volume, center, 0.5 * (inertia + np.transpose(inertia))
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Solid(ExactValue):
+    """A closed mesh, in metres, along the pig's axes.
+
+    Attributes:
+        size_m: (3,) extent [m].
+        integrals: [SI], at density 1.
+    """
+
+    size_m: FloatArray
+    integrals: MassIntegrals
+
+
+def solid_of(settings: ModelFile) -> Solid:
+    """The solid of a model's mesh; the mesh is not parsed if that was done before (`kept`).
+
+    Raises:
+        ModelError: a missing or unusable mesh file.
+    """
+    content = read_plain(settings.mesh)
+    frame = json.dumps([settings.unit_m, settings.axes.tolist()]).encode()
+    numbers = precomputed.result("solid", frame + content, lambda: _computed(content, settings))
+    integrals = MassIntegrals(
+        numbers["volume"], np.array(numbers["center"]), np.array(numbers["inertia"])
+    )
+    return Solid(np.array(numbers["size_m"]), integrals)
+
+
+def mesh_vertices_m(obj: ObjMesh, settings: ModelFile) -> FloatArray:
+    """(n, 3) vertices along the pig's axes, in the place that the file gives them [m]."""
+    vertices: FloatArray = obj.vertices * settings.unit_m @ settings.axes.T
+    return vertices
+
+
+def _computed(content: bytes, settings: ModelFile) -> dict[str, Any]:
+    obj = parse_obj(content, settings.mesh)
+    vertices = mesh_vertices_m(obj, settings)
+    refuse_size(vertices, settings.mesh)
+    integrals = mass_integrals(vertices, obj.faces, str(settings.mesh))
+    return {
+        "size_m": np.ptp(vertices, axis=0).tolist(),
+        "volume": integrals.volume,
+        "center": integrals.center.tolist(),
+        "inertia": integrals.inertia.tolist(),
+    }

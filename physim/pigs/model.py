@@ -11,18 +11,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from physim import kept
+from physim import precomputed
 from physim.errors import ConfigError, ModelError
 from physim.files import told
 from physim.pigs import mesh as meshes
-from physim.pigs.mass import MassProperties, filled, mass_properties
-from physim.pigs.modelfile import ModelFile, fingerprint_of, read_model_file
-from physim.pigs.paint import MATERIALS
+from physim.pigs.mesh import MassProperties, filled, mass_properties, mesh_vertices_m, solid_of
+from physim.pigs.mesh_builder import MATERIALS, SculptedMesh, sculpt
+from physim.pigs.model_file import ModelFile, fingerprint_of, read_model_file
 from physim.pigs.parts import convex_parts
-from physim.pigs.sculpt import SculptedMesh, sculpt
 from physim.pigs.shape import PigShape
-from physim.pigs.solid import mesh_vertices_m, solid_of
-from physim.values import ConvexPart, ExactValue, FloatArray, PigModel
+from physim.types import ConvexPart, ExactValue, FloatArray, PigModel
 
 MOST_PARTS = 16  # PyBullet keeps 16 shapes of a compound and drops the others without a word
 MTL_NAME = "pig.mtl"
@@ -143,7 +141,7 @@ def load_folder(folder: Path, name: str) -> LoadedModel:
     """
     settings = read_model_file(folder)
     _refuse_stale(settings, folder)
-    results = kept.read(folder / kept.FILE_NAME)
+    results = precomputed.read(folder / precomputed.FILE_NAME)
     solid = solid_of(settings)
     mass = filled(solid.integrals, settings.mass_kg, settings.axes @ settings.offset_m)
     parts = _read_parts(settings, mass.center_of_mass_m)
@@ -323,8 +321,8 @@ def write_fingerprint(path: Path, key: str, fingerprint: str) -> None:
     line = f'{key}: "{fingerprint}"'
     with told(ConfigError, f"{path}: cannot be read", "see to its permissions"):
         lines = path.read_text(encoding="utf-8").splitlines()
-    kept = [old for old in lines if not old.startswith(f"{key}:")]
-    meshes.write_text(path, "\n".join([*kept, line]) + "\n")
+    precomputed = [old for old in lines if not old.startswith(f"{key}:")]
+    meshes.write_text(path, "\n".join([*precomputed, line]) + "\n")
 
 
 def write_materials(path: Path) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from physim import yamlfile
+from physim import config
 
 
 @dataclass(frozen=True)
@@ -123,8 +123,8 @@ def shape_from_mapping(data: Mapping[str, Any], where: str) -> PigShape:
     Raises:
         ConfigError: unknown keys, or values that are not usable numbers.
     """
-    yamlfile.check_keys(data, SHAPE_KEYS, where)
-    return PigShape(**{key: yamlfile.number(data, key, where, *shape_range(key)) for key in data})
+    config.check_keys(data, SHAPE_KEYS, where)
+    return PigShape(**{key: config.number_at(data, key, where, *shape_range(key)) for key in data})
 
 
 def shape_range(key: str) -> tuple[float, float]:

@@ -23,8 +23,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from physim.poses.contacts import TABLE_GAP_M, size_factor, table_gaps
-from physim.rotations import up_in_body
-from physim.values import FEET, PigModel, Pose, PoseReading, RigidState, Triple
+from physim.quaternions import up_in_body
+from physim.types import FEET, PigModel, Pose, PoseReading, RigidState, Triple
 
 LYING_DEG = 55.0
 CLEAR_SCALE_M = 1e-3  # a part 1 mm beyond the contact gap is far from touching

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from physim.arguments import hint, shown_name
-from physim.errors import ConfigError
-from physim.names import Pose
+from physim.errors import ConfigError, hint, shown_name
 from physim.rules.ruleset import Pays, Predicts, RuleSet
 from physim.rules.throws import Throw, labelled_throws
+from physim.types import Pose
 
 _DOUBLE = 2
 

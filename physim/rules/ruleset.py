@@ -12,10 +12,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from physim import arguments, yamlfile
-from physim.arguments import hint, shown, shown_name
-from physim.errors import ConfigError
-from physim.names import Outcome
+from physim import config
+from physim.errors import ConfigError, hint, shown, shown_name
+from physim.types import Outcome
 
 SETS_FOLDER = Path(__file__).with_name("sets")
 DEFAULT = "box"
@@ -190,7 +189,7 @@ def load_rules(name: str | Path, changes: Mapping[str, object] | None = None) ->
     Raises:
         ConfigError: no such rule set, an unknown or missing key, or an impossible value.
     """
-    text = arguments.text("rules", name)
+    text = config.text("rules", name)
     if text in rule_set_names():
         path = SETS_FOLDER / f"{text}.yaml"
     elif text.endswith((".yaml", ".yml")):
@@ -200,10 +199,10 @@ def load_rules(name: str | Path, changes: Mapping[str, object] | None = None) ->
             f"unknown rules `{shown_name(text)}`{hint(text, rule_set_names())} "
             f"(valid: {', '.join(rule_set_names())}, or a path to a .yaml file)"
         )
-    data = yamlfile.load(path)
-    yamlfile.check_keys(data, (*OPTIONS, *_TEXTS), str(path), required=OPTIONS)
+    data = config.load(path)
+    config.check_keys(data, (*OPTIONS, *_TEXTS), str(path), required=OPTIONS)
     rules = _changed(RuleSet(name=text), data, str(path))
-    yamlfile.check_keys(changes or {}, OPTIONS, "rules")
+    config.check_keys(changes or {}, OPTIONS, "rules")
     return _changed(rules, changes or {}, "rules")
 
 
@@ -213,7 +212,7 @@ def from_options(name: str, options: Mapping[str, Any], where: str) -> RuleSet:
     Raises:
         ConfigError: as `load_rules`.
     """
-    yamlfile.check_keys(options, OPTIONS, where, required=OPTIONS)
+    config.check_keys(options, OPTIONS, where, required=OPTIONS)
     return _changed(RuleSet(name=name), options, where)
 
 
@@ -245,14 +244,14 @@ def read_change(text: str) -> tuple[str, object]:
 
 
 def _changed(rules: RuleSet, data: Mapping[str, Any], where: str) -> RuleSet:
-    yamlfile.check_keys(data, (*OPTIONS, *_TEXTS), where)
+    config.check_keys(data, (*OPTIONS, *_TEXTS), where)
     return replace(rules, **{key: _value(key, value, where) for key, value in data.items()})
 
 
 def _value(key: str, value: object, where: str) -> Any:
     named = f"{where}: `{key}`"
     if key in _TEXTS:
-        return arguments.text(named, value)
+        return config.text(named, value)
     if key in _CHOICES:
         valid = [str(member.value) for member in _CHOICES[key]]
         if value not in valid:
@@ -268,5 +267,5 @@ def _value(key: str, value: object, where: str) -> Any:
     if key == "target":
         if isinstance(value, str) and value in NAMED_TARGETS:
             return NAMED_TARGETS[value]
-        return arguments.whole(named, value, 1, MAX_TARGET)
-    return arguments.whole(named, value, 0, MAX_TARGET)
+        return config.whole(named, value, 1, MAX_TARGET)
+    return config.whole(named, value, 0, MAX_TARGET)

@@ -15,10 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from physim import yamlfile
-from physim.arguments import hint, shown_name
-from physim.errors import ConfigError
-from physim.values import Outcome, Pose, Status
+from physim import config
+from physim.errors import ConfigError, hint, shown_name
+from physim.types import Outcome, Pose, Status
 
 SIDES = frozenset({Pose.SIDE_DOT_UP, Pose.SIDE_DOT_DOWN})
 SCORING_POSES = (Pose.TROTTER, Pose.RAZORBACK, Pose.SNOUTER, Pose.LEANING_JOWLER)
@@ -161,10 +160,10 @@ def score_table() -> ScoreTable:
         ConfigError: an unknown or missing key, or points that are no whole number >= 0.
     """
     where = str(SCORES_FILE)
-    data = yamlfile.load(SCORES_FILE)
+    data = config.load(SCORES_FILE)
     flat_keys = {f"{outcome.value}_points": outcome for outcome in _FLAT_OUTCOMES}
     keys = ["single_points", "double_points", *flat_keys]
-    yamlfile.check_keys(data, keys, where, required=keys)
+    config.check_keys(data, keys, where, required=keys)
     single = _pose_points(data, "single_points", where)
     double = _pose_points(data, "double_points", where)
     by_outcome = {outcome: _points(data, key, where) for key, outcome in flat_keys.items()}
@@ -179,12 +178,12 @@ def _pose_points(data: Mapping[str, Any], key: str, where: str) -> dict[Pose, in
     points, where = data[key], f"{where}: {key}"
     if not isinstance(points, dict):
         raise ConfigError(f"{where}: expected one line a pose ({', '.join(names)})")
-    yamlfile.check_keys(points, names, where, required=names)
+    config.check_keys(points, names, where, required=names)
     return {pose: _points(points, pose.value, where) for pose in SCORING_POSES}
 
 
 def _points(data: Mapping[str, Any], key: str, where: str) -> int:
-    value = yamlfile.number(data, key, where, low=0)
+    value = config.number_at(data, key, where, low=0)
     if value != int(value):
         raise ConfigError(f"{where}: `{key}` must be a whole number of points, found {value:g}")
     return int(value)

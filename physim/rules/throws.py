@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from physim.arguments import hint, shown_name
-from physim.errors import ConfigError
-from physim.names import Outcome, Pose, Status
+from physim.errors import ConfigError, hint, shown_name
 from physim.rules.score import SCORING_POSES, outcome_of, pose_named, score_of, score_table
+from physim.types import Outcome, Pose, Status
 
 _ORDER = tuple(Pose)
 

@@ -3,24 +3,45 @@
 A pig counts in `poses`, `rests` and `pairs` if its roll is ok and the pigs do
 not touch: touching pigs hold each other up. `outcomes`, `scores` and `statuses`
 count all rolls.
+
+Unordered pairs of poses: the cells of a table of two-pig rolls.
+
+Columns of a dataset, in whatever form they come, as plain arrays.
+
+Rolls that come one by one, as columns: `Roll` values or rows of `physim roll --json`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
+from itertools import combinations_with_replacement, islice
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from physim.errors import DatasetError
-from physim.statistics.columns import Codes, codes_of, counted_rolls, floats_of
-from physim.statistics.pairs import PAIRS, POSES
-from physim.statistics.rows import column_blocks
-from physim.values import PIG_NAMES, Outcome, Pose, Roll, Status
+from physim.types import PIG_NAMES, Outcome, Pose, Roll, Status
+
+POSES = tuple(Pose)
+NAMED_POSES = tuple(pose for pose in Pose if pose is not Pose.OTHER)
+PAIRS = tuple(combinations_with_replacement(POSES, 2))  # 28, in the order of `Pose`
+NAMED_PAIRS = tuple(combinations_with_replacement(NAMED_POSES, 2))  # 21
+TOUCHING = "touching"  # the cell of an oinker or a piggyback
+
+
+def pair_name(first: Pose, second: Pose) -> str:
+    """The cell's name, the same in either order: "trotter+razorback"."""
+    low, high = sorted((first, second), key=POSES.index)
+    return f"{low.value}+{high.value}"
+
+
+POSE_CELLS: tuple[str, ...] = tuple(pose.value for pose in NAMED_POSES)
+PAIR_CELLS: tuple[str, ...] = (*(pair_name(*pair) for pair in NAMED_PAIRS), TOUCHING)
+
 
 Key = TypeVar("Key", bound=Hashable)
 Member = TypeVar("Member", bound=Enum)
@@ -162,3 +183,90 @@ def _by_pair(black: Codes, pink: Codes) -> dict[tuple[Pose, Pose], int]:
 def _tally(values: NDArray[np.float64]) -> dict[int, int]:
     found, counts = np.unique(values, return_counts=True)
     return {int(value): int(count) for value, count in zip(found, counts, strict=True)}
+
+
+Codes = NDArray[np.intp]
+
+
+def codes_of(column: ArrayLike, kind: type[Enum]) -> Codes:
+    """Positions in `tuple(kind)` of names, or of such positions.
+
+    Raises:
+        DatasetError: an unknown name or a position out of range.
+    """
+    members = tuple(kind)
+    values = np.asarray(column)
+    if values.dtype.kind in "iu":
+        if values.size and not 0 <= values.min() <= values.max() < len(members):
+            raise DatasetError(f"a {kind.__name__} code outside 0 to {len(members) - 1}")
+        return values.astype(np.intp)
+    codes: dict[object, int] = {member.value: code for code, member in enumerate(members)}
+    try:
+        found = map(codes.__getitem__, values.ravel().tolist())
+        return np.fromiter(found, np.intp, values.size).reshape(values.shape)
+    except KeyError as error:
+        raise DatasetError(f"unknown {kind.__name__} {error} in the rolls") from None
+
+
+def floats_of(column: ArrayLike | Sequence[int | None]) -> NDArray[np.float64]:
+    """Numbers, NaN for None.
+
+    Raises:
+        DatasetError: an entry that is neither.
+    """
+    try:
+        return np.asarray(column, dtype=float)  # None becomes NaN
+    except (TypeError, ValueError):
+        raise DatasetError("a score or a rest in the rolls is no number") from None
+
+
+def counted_rolls(
+    statuses: Codes, outcomes: Codes, touches: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """(n,) whether a roll's pigs count: it is ok and they do not hold each other up."""
+    ok = statuses == tuple(Status).index(Status.OK)
+    counted: NDArray[np.bool_] = (
+        ok & ~touches & (outcomes != tuple(Outcome).index(Outcome.PIGGYBACK))
+    )
+    return counted
+
+
+_BLOCK_ROLLS = 50_000  # bounds the memory; the counts do not depend on it
+_ROLL_FIELDS = ("status", "outcome", "score", "touching")
+_PIG_FIELDS = ("pose", "rest")
+
+
+def column_blocks(rows: Iterable[Roll | Mapping[str, Any]]) -> Iterator[dict[str, list[Any]]]:
+    """The columns that `Counts.from_columns` takes, some thousand rolls at a time.
+
+    Raises:
+        DatasetError: a mapping without a field, or a roll without its two pigs.
+    """
+    iterator = iter(rows)
+    while block := list(islice(iterator, _BLOCK_ROLLS)):
+        yield _columns(block)
+
+
+def _columns(rows: list[Roll | Mapping[str, Any]]) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {name: [] for name in _ROLL_FIELDS}
+    columns.update({f"{pig}_{name}": [] for pig in PIG_NAMES for name in _PIG_FIELDS})
+    for row in rows:
+        for name in _ROLL_FIELDS:
+            columns[name].append(_field(row, name))
+        pigs = {_field(pig, "name"): pig for pig in _field(row, "pigs")}
+        if set(pigs) != set(PIG_NAMES):
+            raise DatasetError(f"a roll needs the pigs {' and '.join(PIG_NAMES)}")
+        for pig in PIG_NAMES:
+            for name in _PIG_FIELDS:
+                columns[f"{pig}_{name}"].append(_field(pigs[pig], name))
+    return columns
+
+
+def _field(row: object, name: str) -> Any:
+    if isinstance(row, Mapping):
+        if name not in row:
+            raise DatasetError(f"a roll without the field `{name}`")
+        value = row[name]
+    else:
+        value = getattr(row, name)
+    return getattr(value, "value", value)  # an enum's name as it stands in JSON

@@ -12,10 +12,17 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from physim.statistics.columns import codes_of, counted_rolls
-from physim.statistics.pairs import NAMED_POSES, PAIR_CELLS, POSES, TOUCHING, pair_name
+from physim.statistics.counts import (
+    NAMED_POSES,
+    PAIR_CELLS,
+    POSES,
+    TOUCHING,
+    codes_of,
+    counted_rolls,
+    pair_name,
+)
 from physim.statistics.tables import PairRow
-from physim.values import PIG_NAMES, Outcome, Pose, Status
+from physim.types import PIG_NAMES, Outcome, Pose, Status
 
 Counted = NDArray[np.int64]
 _M_PER_INCH = 0.0254

@@ -15,14 +15,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from physim import yamlfile
-from physim.arguments import hint, shown, shown_name, whole
-from physim.errors import ConfigError
-from physim.files import read_plain
-from physim.resources import data_folder
-from physim.statistics.counts import Counts
-from physim.statistics.pairs import NAMED_POSES, PAIR_CELLS, POSE_CELLS, TOUCHING, pair_name
-from physim.values import Pose
+from physim import config
+from physim.config import whole
+from physim.errors import ConfigError, hint, shown, shown_name
+from physim.files import data_folder, read_plain
+from physim.statistics.counts import (
+    NAMED_POSES,
+    PAIR_CELLS,
+    POSE_CELLS,
+    TOUCHING,
+    Counts,
+    pair_name,
+)
+from physim.types import Pose
 
 _CELLS = {"pose": POSE_CELLS, "pair": PAIR_CELLS}
 _KEYS = ("title", "source", "cell", "sample_size", "method", "notes")
@@ -102,8 +107,8 @@ def load_table(name: str) -> ReferenceTable:
         )
     path = table_folder() / f"{name}.yaml"
     where = str(path)
-    data = yamlfile.load(path)
-    yamlfile.check_keys(data, (*_KEYS, "counts", "counts_csv"), where, required=_KEYS)
+    data = config.load(path)
+    config.check_keys(data, (*_KEYS, "counts", "counts_csv"), where, required=_KEYS)
     cell = data["cell"]
     if cell not in _CELLS:
         raise ConfigError(f"{where}: `cell` must be one of {', '.join(_CELLS)}, found {cell!r}")
@@ -149,7 +154,7 @@ def _listed_counts(data: Mapping[str, Any], cells: tuple[str, ...], where: str) 
     listed, where = data.get("counts"), f"{where}: counts"
     if not isinstance(listed, dict):
         raise ConfigError(f"{where}: expected one line a cell ({', '.join(cells)})")
-    yamlfile.check_keys(listed, cells, where, required=cells)
+    config.check_keys(listed, cells, where, required=cells)
     return {cell: whole(f"{where}: `{cell}`", listed[cell], 0, _MOST_ROLLS) for cell in cells}
 
 

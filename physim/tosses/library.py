@@ -8,11 +8,10 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from physim import arguments
-from physim.arguments import hint, shown, shown_name
-from physim.errors import ConfigError
-from physim.tosses.models import Drop, Hand, TossModel, Trapdoor
-from physim.yamlfile import check_keys, load, number
+from physim import config
+from physim.config import check_keys, load, number_at
+from physim.errors import ConfigError, hint, shown, shown_name
+from physim.tosses.release import Drop, Hand, TossModel, Trapdoor
 
 TOSSES_YAML = Path(__file__).with_name("tosses.yaml")
 _KINDS: dict[str, type[Trapdoor] | type[Hand] | type[Drop]] = {
@@ -42,7 +41,7 @@ def toss(name: str, height_mm: float | None = None) -> TossModel:
         ConfigError: unknown name, an unusable file, or a height that is not a number in range.
     """
     known = load(TOSSES_YAML)
-    name = arguments.text("toss", name)
+    name = config.text("toss", name)
     if name in known:
         model = _entry(known, name)
     elif name.endswith((".yaml", ".yml")):
@@ -70,7 +69,7 @@ def _entry(known: Mapping[str, Any], name: str) -> TossModel:
     if "scaled" not in data:
         return from_mapping(data, where)
     check_keys(data, ("scaled", "by"), where, required=("scaled", "by"))
-    factor = number(data, "by", where, 0.01, 100.0)
+    factor = number_at(data, "by", where, 0.01, 100.0)
     base = known.get(data["scaled"])
     if base is None or "scaled" in base:
         raise ConfigError(f"{where}: `scaled` must name a toss that is given by numbers")
@@ -101,7 +100,7 @@ def scaled(model: TossModel, factor: float) -> TossModel:
 
 def checked_height_m(height_mm: float) -> float:
     """A height in metres, refused outside [1 mm, 3 m]."""
-    height_m = arguments.real("the height", height_mm) * 1e-3
+    height_m = config.real("the height", height_mm) * 1e-3
     if not MIN_HEIGHT_M <= height_m <= MAX_HEIGHT_M:
         raise ConfigError(
             f"the height must lie between {MIN_HEIGHT_M * 1e3:g} and {MAX_HEIGHT_M * 1e3:g} mm, "
@@ -137,7 +136,7 @@ def from_mapping(data: Mapping[str, Any], where: str) -> TossModel:
             values[name] = _heights(data[key], where)
         else:
             low = 0.0 if "spread" in name or name in ("separation_m", "clearance_m") else -math.inf
-            values[name] = number(data, key, where, low=low) * factor
+            values[name] = number_at(data, key, where, low=low) * factor
     if "height_m" in values:
         checked_height_m(values["height_m"] * 1e3)
     return model(**values)
@@ -191,6 +190,6 @@ def _heights(value: Any, where: str) -> tuple[float, ...]:
         raise ConfigError(f"{where}: `heights_mm` must be a list of numbers, found {shown(value)}")
     heights = []
     for height in value:
-        checked = number({"heights_mm": height}, "heights_mm", where)
+        checked = number_at({"heights_mm": height}, "heights_mm", where)
         heights.append(checked_height_m(checked))
     return tuple(heights)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from physim.roll import Setup
 from physim.seeding import stream
-from physim.tosses.draws import Draws
-from physim.values import Toss
+from physim.simulator import Setup
+from physim.tosses.release import Draws
+from physim.types import Toss
 
 needs_mujoco = pytest.mark.skipif(find_spec("mujoco") is None, reason="needs MuJoCo")
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from physim.bench import contestants
+from physim.bench import race
 from physim.cli.bench import NAMES
 from physim.cli.main import main
-from physim.extras import how_to_install
-from physim.values import Pose
+from physim.errors import how_to_install
+from physim.types import Pose
 
 from .conftest import needs_mujoco
 
@@ -23,7 +23,7 @@ def run(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str
 
 
 def test_names_are_those_of_the_contestants() -> None:
-    assert NAMES == contestants.NAMES
+    assert NAMES == race.NAMES
 
 
 @needs_mujoco
@@ -57,7 +57,7 @@ def test_table_of_one_contestant(capfd: pytest.CaptureFixture[str]) -> None:
 def test_a_missing_mujoco_is_left_out_with_a_line_that_says_how_to_get_it(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contestants, "has_mujoco", lambda: False)
+    monkeypatch.setattr(race, "has_mujoco", lambda: False)
     code, out, err = run(capfd, "-n", 1, "--rounds", 1, "--json")
     assert code == 0
     assert [row["name"] for row in json.loads(out)["rows"]] == [n for n in NAMES if n != "mujoco"]

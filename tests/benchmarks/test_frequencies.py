@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from physim.batch.plan import BatchPlan
-from physim.bench.contestants import MUJOCO, PHYSIM_FULL, PLAIN, contestant
-from physim.bench.race import distance
+from physim.bench.race import MUJOCO, PHYSIM_FULL, PLAIN, contestant, distance
+from physim.dataset.plan import BatchPlan
 from physim.statistics.counts import Counts
-from physim.values import Roll, Status
+from physim.types import Roll, Status
 
 from .conftest import needs_mujoco
 

@@ -9,11 +9,11 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
-from physim.bench.contestants import Judged
-from physim.roll import Setup
-from physim.values import PigModel, Pose, RigidState, Status, Table, Toss
-from physim.world.body import Body
-from physim.world.flight import Flight
+from physim.bench.race import Judged
+from physim.physics.body import Body
+from physim.physics.flight import Flight
+from physim.simulator import Setup
+from physim.types import PigModel, Pose, RigidState, Status, Table, Toss
 
 from .conftest import needs_mujoco
 

@@ -3,14 +3,22 @@
 import numpy as np
 import pytest
 
-from physim.batch.plan import BatchPlan
-from physim.bench.contestants import MUJOCO, PHYSIM, PHYSIM_FULL, PLAIN
-from physim.bench.lane import Lane, Timed
-from physim.bench.race import distance, expected_tv, race, rows
+from physim.bench.race import (
+    MUJOCO,
+    PHYSIM,
+    PHYSIM_FULL,
+    PLAIN,
+    Lane,
+    Timed,
+    distance,
+    expected_tv,
+    race,
+    rows,
+)
+from physim.dataset.plan import BatchPlan
 from physim.errors import PhysicsError
-from physim.statistics.counts import Counts
-from physim.statistics.pairs import NAMED_POSES
-from physim.values import Pose
+from physim.statistics.counts import NAMED_POSES, Counts
+from physim.types import Pose
 
 
 def counts(*of_poses: int) -> Counts:

@@ -8,9 +8,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from physim.bench.stillness import Seen, Stillness
-from physim.values import PigModel, Table
-from physim.world.body import Body
-from physim.world.still import RestCriterion
+from physim.physics.body import Body
+from physim.physics.rest import RestCriterion
+from physim.types import PigModel, Table
 
 LOOK_S = 1 / 128
 WINDOW_S = RestCriterion().window_s

@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 
 from physim.calibrate.evaluate import Block, Progress, Trial
 from physim.calibrate.fit import CMA, Problem
-from physim.calibrate.objective import Objective
-from physim.calibrate.parameters import Space, Values
-from physim.calibrate.plausible import Parameter
+from physim.calibrate.priors import Parameter, Space, Values
 from physim.calibrate.sample import Sample
 from physim.calibrate.search import Schedule
-from physim.calibrate.target import Target
-from physim.names import PIG_NAMES, Pose
+from physim.calibrate.target import Objective, Target
 from physim.seeding import stream
-from physim.statistics.pairs import NAMED_POSES
+from physim.statistics.counts import NAMED_POSES
+from physim.types import PIG_NAMES, Pose
 
 HEIGHTS = (127, 203)
 NAMES = ("lead", "bounce", "lean")

@@ -13,12 +13,12 @@ import pytest
 import yaml
 
 from physim.calibrate.checkpoint import read_checkpoint
-from physim.calibrate.parameters import setup, values_of
-from physim.calibrate.result import read_fit, read_origin, write_model
+from physim.calibrate.export import read_fit, read_origin, write_model
+from physim.calibrate.priors import setup, values_of
 from physim.cli.main import main
 from physim.errors import ConfigError
-from physim.pigs.library import load_model, model_folder
-from physim.roll import Setup
+from physim.pigs.by_name import load_model, model_folder
+from physim.simulator import Setup
 from physim.tosses.library import from_mapping
 
 NAMES = "com_forward_mm,restitution,toss.pitch_rate_rad_s"
@@ -246,7 +246,7 @@ def test_a_shape_is_written_and_built(tmp_path: Path) -> None:
 
 
 def test_two_pigs_are_two_folders(tmp_path: Path) -> None:
-    from physim.calibrate.result import write_models
+    from physim.calibrate.export import write_models
 
     base, values = Setup.named(), {"com_up_mm": 0.1, "com_up_difference_mm": -0.2}
     folders = write_models(tmp_path, base, values)

@@ -7,8 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from physim.calibrate.emulator import Emulator, fit_emulator
-from physim.calibrate.logits import softmax
-from physim.calibrate.surface import features, fit_surface
+from physim.calibrate.surrogate import features, fit_surface, softmax
 
 Array = NDArray[np.float64]
 HEIGHTS = np.array([-0.5, 0.5])

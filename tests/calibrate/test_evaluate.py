@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from physim.calibrate.evaluate import NO_PIG, Block, Evaluator, Trial
-from physim.calibrate.parameters import setup
+from physim.calibrate.priors import setup
 from physim.calibrate.sample import simulate
-from physim.names import Pose
-from physim.roll import Setup
+from physim.simulator import Setup
+from physim.types import Pose
 
 CANDIDATES = [{"restitution": 0.5}, {"com_up_mm": 0.3, "friction": 0.3}]
 BLOCK = Block(seed=9, first=20, rolls=8)

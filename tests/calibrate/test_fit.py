@@ -14,11 +14,11 @@ from scipy.optimize import minimize
 
 from physim.calibrate.checkpoint import FILE_NAME, read_checkpoint
 from physim.calibrate.fit import FINAL_FIRST, REFUSED, Fit, Problem, run
-from physim.calibrate.parameters import Space
+from physim.calibrate.priors import Space
 from physim.calibrate.sample import Sample
 from physim.errors import ConfigError, DatasetError
-from physim.names import PIG_NAMES, Pose
-from physim.statistics.pairs import NAMED_POSES
+from physim.statistics.counts import NAMED_POSES
+from physim.types import PIG_NAMES, Pose
 from tests.calibrate.made_up import (
     HEIGHTS,
     NAMES,

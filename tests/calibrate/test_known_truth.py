@@ -16,17 +16,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from physim.batch.processes import cores
 from physim.calibrate.evaluate import Block, Evaluator
+from physim.calibrate.export import read_fit
 from physim.calibrate.fit import Problem, run
-from physim.calibrate.objective import Objective
-from physim.calibrate.parameters import Space, Values
-from physim.calibrate.plan import FitPlan
+from physim.calibrate.fit_plan import FitPlan
 from physim.calibrate.posterior import find_posterior
-from physim.calibrate.refine import refine
-from physim.calibrate.result import read_fit
-from physim.calibrate.target import Target
-from physim.resources import data_folder
+from physim.calibrate.priors import Space, Values
+from physim.calibrate.target import Objective, Target
+from physim.calibrate.waves import refine
+from physim.dataset.processes import cores
+from physim.files import data_folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]
 

@@ -6,12 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from physim.calibrate.objective import Objective
 from physim.calibrate.sample import Sample
-from physim.calibrate.target import Target, load_target
+from physim.calibrate.target import Objective, Target, load_target
 from physim.errors import ConfigError
-from physim.names import Pose
-from physim.statistics.pairs import NAMED_POSES
+from physim.statistics.counts import NAMED_POSES
+from physim.types import Pose
 from tests.calibrate.made_up import HEIGHTS, SPACE, TRUTH, at_prior, drawn, real_rolls
 
 REAL = real_rolls()

@@ -6,16 +6,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from physim.calibrate.parameters import DEFAULT, Space, known_parameters, setup, values_of
-from physim.calibrate.plausible import SHAPE, TOSS, registry
+from physim.calibrate.priors import (
+    DEFAULT,
+    SHAPE,
+    TOSS,
+    Space,
+    known_parameters,
+    registry,
+    setup,
+    values_of,
+)
 from physim.errors import ConfigError, ModelError
-from physim.pigs.library import model_folder
+from physim.pigs.by_name import model_folder
 from physim.pigs.model import build_folder
-from physim.pigs.modelfile import read_model_file
+from physim.pigs.model_file import read_model_file
 from physim.pigs.shape import PigShape
-from physim.roll import Setup
+from physim.simulator import Setup
 from physim.tosses.library import from_mapping, toss, yaml_values
-from physim.tosses.models import Trapdoor
+from physim.tosses.release import Trapdoor
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +127,7 @@ def test_numbers_that_make_no_pig_together_are_told(
     def fail(*_: object) -> None:
         raise RuntimeError("QH6154")
 
-    monkeypatch.setattr("physim.calibrate.parameters.model_from_shape", fail)
+    monkeypatch.setattr("physim.calibrate.priors.model_from_shape", fail)
     with pytest.raises(ModelError, match="make no pig together"):
         setup(base, {"shape.scale": 1.0})
 

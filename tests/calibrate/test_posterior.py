@@ -13,14 +13,13 @@ from scipy.special import logsumexp
 from scipy.stats import norm, truncnorm
 
 from physim.calibrate import posterior
-from physim.calibrate.density import Density, Observed
 from physim.calibrate.emulator import Emulator
 from physim.calibrate.fit import SURFACE, Fit, Problem, run
-from physim.calibrate.logits import softmax
-from physim.calibrate.parameters import Space
+from physim.calibrate.posterior import Density, Observed, find_posterior, require_sampler
 from physim.calibrate.posterior import _drawn as drawn
-from physim.calibrate.posterior import find_posterior, require_sampler
+from physim.calibrate.priors import Space
 from physim.calibrate.search import Posterior
+from physim.calibrate.surrogate import softmax
 from physim.errors import ConfigError
 from tests.calibrate.made_up import NAMES, SPACE, MadeUp, at_prior, problem, real_rolls
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from physim.calibrate.checkpoint import FILE_NAME, read_checkpoint
-from physim.calibrate.density import Density, Observed, density_about, spreads
 from physim.calibrate.earlier import earlier_samples
 from physim.calibrate.emulator import Emulator
 from physim.calibrate.fit import SURFACE, Fit, Problem, run
-from physim.calibrate.plan import FitPlan
-from physim.calibrate.refine import optimum_of, refine
+from physim.calibrate.fit_plan import FitPlan
+from physim.calibrate.posterior import Density, Observed, density_about, spreads
+from physim.calibrate.waves import optimum_of, refine
 from physim.errors import ConfigError, DatasetError
 from tests.calibrate.made_up import NAMES, TRUTH, MadeUp, at_prior, problem, real_rolls
 

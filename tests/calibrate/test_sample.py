@@ -7,10 +7,10 @@ import pytest
 
 from physim.calibrate.sample import Sample, counted, heights_mm, sample_of, simulate
 from physim.errors import DatasetError
-from physim.names import PIG_NAMES, Outcome, Pose
-from physim.roll import Setup
+from physim.simulator import Setup
 from physim.statistics.counts import Counts
 from physim.tosses.library import toss
+from physim.types import PIG_NAMES, Outcome, Pose
 from tests.calibrate.made_up import real_rolls
 
 ROWS = [
@@ -72,7 +72,7 @@ def test_the_height_is_that_of_the_roll() -> None:
     both = Setup.named()
     low = replace(both, toss=toss("trapdoor", 127))
     assert heights_mm(both.toss) == (127, 203) and heights_mm(low.toss) == (127,)
-    from physim.roll import Simulator
+    from physim.simulator import Simulator
 
     with Simulator(low) as simulator:
         rolls = simulator.rolls(5, range(0, 8, 2))

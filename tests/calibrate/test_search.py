@@ -9,7 +9,7 @@ import pytest
 
 from physim.calibrate.search import Found, Generation, Schedule, Search
 from physim.errors import ConfigError
-from physim.values import FloatArray
+from physim.types import FloatArray
 
 BEST = np.array([0.7, 0.2, 0.55])
 START = np.full(3, 0.5)

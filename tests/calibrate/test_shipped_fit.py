@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from physim.calibrate.checkpoint import read_checkpoint
-from physim.calibrate.parameters import known_parameters, values_of
-from physim.calibrate.plan import FitPlan
-from physim.calibrate.result import read_fit
-from physim.resources import data_folder
-from physim.roll import Setup
+from physim.calibrate.export import read_fit
+from physim.calibrate.fit_plan import FitPlan
+from physim.calibrate.priors import known_parameters, values_of
+from physim.files import data_folder
+from physim.simulator import Setup
 
 FITS = data_folder("calibration") / "fits"
 BEFORE = ("one", "two", "three")  # whose samples `standard` rests on

@@ -5,14 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from physim.calibrate.plan import FitPlan
+from physim.calibrate.fit_plan import FitPlan
 from physim.calibrate.sample import Sample
-from physim.calibrate.start import WORTH_PIGS, Screening
+from physim.calibrate.screening import WORTH_PIGS, Screening
 from physim.calibrate.target import load_target
-from physim.names import Pose
-from physim.rests import RestTable
-from physim.statistics.pairs import NAMED_POSES
-from physim.values import PigModel
+from physim.simulator import RestTable
+from physim.statistics.counts import NAMED_POSES
+from physim.types import PigModel, Pose
 
 
 def screened(model: PigModel) -> Screening:

@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from physim.calibrate.optimum import Prior, Real, deviance, optimum
-from physim.calibrate.surface import Surface, features, fit_surface
+from physim.calibrate.surface_search import Prior, Real, deviance, optimum
+from physim.calibrate.surrogate import Surface, features, fit_surface
 
 Array = NDArray[np.float64]
 HEIGHTS = np.array([-0.5, 0.5])

@@ -12,12 +12,12 @@ from scipy.stats import chi2
 from physim.calibrate.checkpoint import FILE_NAME, Checkpoint
 from physim.calibrate.earlier import earlier_samples
 from physim.calibrate.fit import SURFACE, Fit, Problem, run
-from physim.calibrate.parameters import Space
+from physim.calibrate.priors import Space
 from physim.calibrate.sample import Sample
 from physim.calibrate.search import Found
 from physim.calibrate.surface_search import surface_population
 from physim.errors import ConfigError
-from physim.names import Pose
+from physim.types import Pose
 from tests.calibrate.made_up import (
     NAMES,
     SPACE,

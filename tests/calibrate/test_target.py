@@ -8,10 +8,10 @@ from scipy.stats import chi2_contingency
 
 from physim.calibrate.target import load_target
 from physim.errors import ConfigError
-from physim.resources import data_folder
-from physim.statistics.pairs import NAMED_POSES
+from physim.files import data_folder
+from physim.statistics.counts import NAMED_POSES
 from physim.statistics.tables import PairRow, load_table, read_pair_rows
-from physim.values import Pose
+from physim.types import Pose
 
 CSV = data_folder("calibration") / "tables" / "kern2006_pairs.csv"
 

@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 
 from physim.calibrate.checkpoint import FILE_NAME, read_checkpoint
-from physim.calibrate.density import density_about
 from physim.calibrate.earlier import earlier_samples
 from physim.calibrate.fit import SURFACE, Fit, Problem, run
-from physim.calibrate.refine import refine
+from physim.calibrate.posterior import density_about
 from physim.calibrate.search import Posterior
-from physim.calibrate.widen import widen
+from physim.calibrate.waves import refine, widen
 from physim.errors import DatasetError
 from tests.calibrate.made_up import TRUTH, MadeUp, at_prior, problem, real_rolls
 

@@ -14,9 +14,9 @@ import pytest
 
 from physim.cli.main import main
 from physim.cli.roll import roll_text
-from physim.roll import Setup, Simulator
+from physim.simulator import Setup, Simulator
 from physim.statistics.counts import Counts
-from physim.values import TABLE, Contact
+from physim.types import TABLE, Contact
 
 MAIN = "from physim.cli.main import main; main()"
 ROLL_KEYS = [

@@ -14,7 +14,7 @@ import click
 import pytest
 
 from physim.cli import main as command_line
-from physim.cli.streams import stream
+from physim.cli.output import stream
 from tests.cli.test_commands import complaint
 
 TEMPORARY = tempfile.gettempdir()
@@ -123,7 +123,7 @@ def test_a_window_that_is_slow_to_show_its_first_roll_is_announced(
     said = []
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr("physim.view.watch.watch", lambda *given: said.append(terminal.getvalue()))
+    monkeypatch.setattr("physim.window.show.watch", lambda *given: said.append(terminal.getvalue()))
     with pytest.raises(SystemExit) as stop:
         command_line.main(["watch"])
     assert stop.value.code == 0 and "first roll takes a while" in said[0]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from physim.game.commands import read_move
-from physim.game.game import Game
+from physim.game.game import Game, read_move
 from physim.game.players import start
 from physim.rules.ruleset import load_rules
 

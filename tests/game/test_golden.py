@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from transcripts import GOLDEN, game_of, moves_of, transcript
 
-from physim.game.commands import read_move
-from physim.game.game import Game
+from physim.game.game import Game, read_move
 from physim.game.record import from_json, load, save, to_json
 from physim.rules.ruleset import load_rules, rule_set_names
 

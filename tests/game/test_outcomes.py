@@ -11,11 +11,10 @@ import pytest
 from games import begin
 
 from physim.errors import ConfigError, GameError
-from physim.game.distribution import known
-from physim.game.events import Thrown
-from physim.game.outcomes import Drawn, Outcomes, Rolled, Script, Typed
+from physim.game.game_state import Thrown
+from physim.game.outcomes import Drawn, Outcomes, Rolled, Script, Typed, known
 from physim.rules.throws import labelled_throws, read_throw
-from physim.values import Ended, Outcome, PigResult, Pose, Roll, Status
+from physim.types import Ended, Outcome, PigResult, Pose, Roll, Status
 
 LINES = ("trotter snouter", "side_dot_up side_dot_up", "pig_out")
 
@@ -92,15 +91,15 @@ def test_rules_and_game_work_without_physics_meshes_and_tables() -> None:
 import sys
 for name in ("pybullet", "trimesh", "pyarrow", "scipy", "matplotlib", "skimage"):
     sys.modules[name] = None
-import physim.game.record, physim.game.narrate, physim.game.outcomes
-from physim.game.commands import read_move
+import physim.game.record, physim.game.game, physim.game.outcomes
+from physim.game.game import read_move
 from physim.game.game import Game
 from physim.game.players import start
 from physim.rules.ruleset import load_rules
 game = Game(start(load_rules("box"), ["Ana", "Ben"]))
 for move in ("trotter snouter", "bank"):
     game.do(read_move(move, game.players, game.start.rules))
-print(game.state.scores, [name for name in sys.modules if name.startswith("physim.world")])
+print(game.state.scores, [name for name in sys.modules if name.startswith("physim.physics")])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[15, 0] []"

@@ -8,16 +8,24 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from physim.errors import PhysimError
-from physim.game.events import Banked, Called, Corrected, Event, Points, Removed, Thrown
 from physim.game.game import Game
-from physim.game.legal import may_call
+from physim.game.game_state import (
+    Banked,
+    Called,
+    Corrected,
+    Event,
+    Points,
+    Removed,
+    State,
+    Thrown,
+    may_call,
+)
 from physim.game.players import start
 from physim.game.record import from_json, to_json
-from physim.game.state import State
-from physim.names import Outcome
 from physim.rules.hog_call import predictions
 from physim.rules.ruleset import RuleSet, load_rules, rule_set_names
 from physim.rules.throws import labelled_throws
+from physim.types import Outcome
 
 THROWS = list(labelled_throws().values())
 FEW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -177,7 +185,7 @@ def test_every_game_ends(game: Game, seed: int) -> None:
 @FEW
 @given(games(), st.text(max_size=30))
 def test_what_is_typed_is_understood_or_refused(game: Game, text: str) -> None:
-    from physim.game.commands import read_move
+    from physim.game.game import read_move
 
     before = game.state.copy()
     try:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from physim.game.commands import read_move
-from physim.game.game import Game
-from physim.game.narrate import standings, tell
+from physim.game.game import Game, read_move, standings, tell
 from physim.game.players import start
 from physim.rules.ruleset import load_rules
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from physim import kept
-from physim.importer import cache
-from physim.importer.cache import cached, folder
+from physim import precomputed
+from physim.importer import convex_parts
+from physim.importer.convex_parts import cached, folder
 
 
 @pytest.fixture(autouse=True)
@@ -43,16 +43,18 @@ def test_what_is_not_worth_it_is_not_kept() -> None:
 @pytest.mark.parametrize("library", ["coacd", "manifold3d", "numpy", "python"])
 def test_another_library_makes_it_anew(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cached("parts", 1, lambda: 2) == 2
-    made_from = kept.made_from
+    made_from = precomputed.made_from
     monkeypatch.setattr(
-        kept, "made_from", lambda folders, found: made_from(folders, {**found, library: "99"})
+        precomputed,
+        "made_from",
+        lambda folders, found: made_from(folders, {**found, library: "99"}),
     )
-    cache._made_from.cache_clear()
+    convex_parts._made_from.cache_clear()
     try:
         assert cached("parts", 1, lambda: 3) == 3
         assert len(files()) == 1  # in the place of the old one
     finally:
-        cache._made_from.cache_clear()
+        convex_parts._made_from.cache_clear()
 
 
 def test_other_sources_make_it_anew(tmp_path: Path) -> None:
@@ -62,7 +64,7 @@ def test_other_sources_make_it_anew(tmp_path: Path) -> None:
     first, second = sources / "a.py", sources / "b.py"
     first.write_text("A = 1\n")
     second.write_text("B = 1\n")
-    told = [kept.made_from([sources], {"numpy": "1"})]
+    told = [precomputed.made_from([sources], {"numpy": "1"})]
     for change in (
         lambda: first.write_text("A = 2\n"),
         lambda: second.write_text("B = 2\n"),
@@ -70,11 +72,11 @@ def test_other_sources_make_it_anew(tmp_path: Path) -> None:
         lambda: (sources / "d.py").write_text(""),
     ):
         change()
-        told.append(kept.made_from([sources], {"numpy": "1"}))
-    told.append(kept.made_from([sources], {"numpy": "2"}))
+        told.append(precomputed.made_from([sources], {"numpy": "1"}))
+    told.append(precomputed.made_from([sources], {"numpy": "2"}))
     assert len(set(told)) == 6
     with pytest.raises(OSError, match="no source files"):
-        kept.made_from([tmp_path / "none"], {})
+        precomputed.made_from([tmp_path / "none"], {})
 
 
 @pytest.mark.parametrize(
@@ -143,7 +145,7 @@ def homeless() -> Path:
 
 
 def test_the_oldest_go_where_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "MOST_KEPT", 3)
+    monkeypatch.setattr(convex_parts, "MOST_KEPT", 3)
     for number in range(6):
         assert cached("parts", number, lambda number=number: number) == number  # type: ignore[misc]
     assert len(files()) == 3

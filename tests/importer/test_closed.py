@@ -14,7 +14,7 @@ from physim.errors import ModelError
 from physim.importer.build import Options, import_mesh, prepare
 from physim.importer.repair import Repaired, repair
 from physim.importer.solids import volume_of
-from physim.pigs.library import model_folder
+from physim.pigs.by_name import model_folder
 from physim.pigs.mesh import read_obj
 from tests.importer import made
 

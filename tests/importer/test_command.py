@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from physim.cli.main import main
-from physim.pigs.library import load_all
-from physim.pigs.modelfile import fingerprint_of, read_model_file
-from physim.rests import RestTable
+from physim.pigs.by_name import load_all
+from physim.pigs.model_file import fingerprint_of, read_model_file
+from physim.simulator import RestTable
 from tests.importer import made
 
 SHAPES = {

@@ -12,12 +12,12 @@ import pytest
 from physim.cli.main import main
 from physim.errors import ModelError
 from physim.importer.build import Options, import_mesh
+from physim.importer.convex_parts import Parts, Piece, _few_enough, _parts
 from physim.importer.folder import rebuild_parts, write_folder
-from physim.importer.parts import Parts, Piece, _few_enough, _parts
-from physim.importer.problems import Problem
-from physim.names import BODY_PARTS
+from physim.importer.solids import Problem
 from physim.pigs import load_all, load_model, model_names
 from physim.pigs import mesh as meshes
+from physim.types import BODY_PARTS
 from tests.importer import made
 
 Group = tuple[str, np.ndarray, np.ndarray]

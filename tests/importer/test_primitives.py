@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from physim.batch.plan import BatchPlan
-from physim.batch.read import read_counts
-from physim.batch.run import run_batch
+from physim.dataset.folder import read_counts
+from physim.dataset.plan import BatchPlan
+from physim.dataset.run import run_batch
 from physim.importer.build import Options, import_mesh
 from physim.importer.folder import write_folder
-from physim.pigs.library import load_all
-from physim.rests import RestTable
-from physim.statistics.counts import Counts
-from physim.statistics.pairs import NAMED_POSES
-from physim.values import Outcome, Pose
+from physim.pigs.by_name import load_all
+from physim.simulator import RestTable
+from physim.statistics.counts import NAMED_POSES, Counts
+from physim.types import Outcome, Pose
 from tests.importer import made
 
 # Square faces of steel boxes x by 1 by 1, thrown by students: share and throws. F. Budden's counts

@@ -12,18 +12,17 @@ import pytest
 import trimesh
 from PIL import Image
 
-from physim.batch.plan import BatchPlan
-from physim.batch.read import read_counts
-from physim.batch.run import run_batch
+from physim.dataset.folder import read_counts
+from physim.dataset.plan import BatchPlan
+from physim.dataset.run import run_batch
 from physim.importer.build import Options, import_mesh
 from physim.importer.export import export
 from physim.importer.folder import write_folder
-from physim.pigs.library import load_all
-from physim.rests import RestTable
-from physim.statistics.compare import g_test, total_variation
-from physim.statistics.pairs import NAMED_POSES
-from physim.statistics.two import holm
-from physim.values import Pose
+from physim.pigs.by_name import load_all
+from physim.simulator import RestTable
+from physim.statistics.compare import g_test, holm, total_variation
+from physim.statistics.counts import NAMED_POSES
+from physim.types import Pose
 from tests.importer import made
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(4 * 3600)]

@@ -11,10 +11,10 @@ import trimesh
 
 from physim.errors import ModelError
 from physim.importer.build import Options, Prepared, prepare
-from physim.importer.parts import convex_parts
+from physim.importer.convex_parts import convex_parts
 from physim.importer.repair import repair
-from physim.pigs.stable import stable_rests
-from physim.values import FEET
+from physim.pigs.stable_poses import stable_rests
+from physim.types import FEET
 from tests.importer import made
 
 PIG = made.mesh_of(made.low_poly_pig())

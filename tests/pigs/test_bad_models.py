@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from physim import pigs, yamlfile
+from physim import config, pigs
 from physim.errors import ConfigError, ModelError, PhysimError
 from physim.pigs.shape import SHAPE_KEYS, shape_from_mapping
 from tests.pigs.conftest import STANDARD
@@ -97,7 +97,7 @@ def test_measures_that_make_no_pig_leave_the_files(copy: Path, key: str, value: 
 def test_broken_yaml_is_one_message(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "model.yaml").write_text(text)
     with pytest.raises(ConfigError, match=says) as refusal:
-        yamlfile.number(yamlfile.load(tmp_path / "model.yaml"), "mass_g", "model.yaml")
+        config.number_at(config.load(tmp_path / "model.yaml"), "mass_g", "model.yaml")
     assert len(str(refusal.value)) < 400
 
 

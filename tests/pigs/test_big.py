@@ -10,9 +10,9 @@ import pytest
 
 from physim.errors import ConfigError
 from physim.pigs import load_all, model_folder
-from physim.pigs.modelfile import read_model_file
-from physim.rests import RestTable
-from physim.values import Pose
+from physim.pigs.model_file import read_model_file
+from physim.simulator import RestTable
+from physim.types import Pose
 
 BIG = Path(model_folder("big"))
 

@@ -13,9 +13,8 @@ from scipy.spatial.transform import Rotation
 
 from physim import pigs
 from physim.errors import ConfigError, ModelError
-from physim.rests import RestTable, lying
-from physim.roll import Setup, Simulator
-from physim.values import Toss
+from physim.simulator import RestTable, Setup, Simulator, lying
+from physim.types import Toss
 from tests.pigs.conftest import STANDARD
 from tests.pigs.shapes import box, write_model, write_obj
 

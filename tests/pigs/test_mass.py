@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from physim.errors import ModelError
-from physim.pigs.mass import mass_properties
+from physim.pigs.mesh import mass_properties
 from tests.pigs.shapes import box, sphere
 
 

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from physim.pigs.library import model_folder
-from physim.pigs.modelfile import read_model_file
-from physim.pigs.paint import MATERIALS
-from physim.pigs.sculpt import SculptedMesh, sculpt
+from physim.pigs.by_name import model_folder
+from physim.pigs.mesh_builder import MATERIALS, SculptedMesh, sculpt
+from physim.pigs.model_file import read_model_file
 from physim.pigs.shape import PigShape
 
 COARSE_MM = 0.6

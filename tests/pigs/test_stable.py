@@ -12,8 +12,8 @@ from scipy.sparse import csr_array
 from physim import pigs
 from physim.errors import ModelError
 from physim.pigs import rolling
-from physim.pigs.polyhedron import polyhedron
-from physim.pigs.stable import even_directions
+from physim.pigs.rolling import polyhedron
+from physim.pigs.stable_poses import even_directions
 from tests.pigs.shapes import box, write_model
 
 ORIGIN = np.zeros(3)

@@ -12,7 +12,7 @@ import trimesh
 from scipy.spatial import ConvexHull, cKDTree
 
 from physim import pigs
-from physim.values import BODY_PARTS, FEET
+from physim.types import BODY_PARTS, FEET
 from tests.pigs.conftest import STANDARD
 
 FRONT_FEET = {"front_left_foot", "front_right_foot"}

@@ -6,9 +6,8 @@ from scipy.spatial.transform import Rotation
 
 from physim.poses.classify import LYING_DEG, classify, classify_gaps
 from physim.poses.contacts import TABLE_GAP_M, table_contacts, table_gaps
-from physim.rests import RestTable, lying
-from physim.roll import Setup, Simulator
-from physim.values import BODY_PARTS, FEET, PigModel, Pose, PoseReading, RigidState, Status
+from physim.simulator import RestTable, Setup, Simulator, lying
+from physim.types import BODY_PARTS, FEET, PigModel, Pose, PoseReading, RigidState, Status
 
 FLOOR = (0.0, 0.0, -1.0)  # down, for a pig on its feet
 LEFT, RIGHT, BACK = (0.0, 1.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, 1.0)

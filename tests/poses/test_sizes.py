@@ -16,8 +16,8 @@ from physim.poses.contacts import (
     table_contacts,
     table_gap_m,
 )
-from physim.rests import RestTable, lying
-from physim.values import ConvexPart, PigModel, RigidState
+from physim.simulator import RestTable, lying
+from physim.types import ConvexPart, PigModel, RigidState
 
 FACTOR = 4.0
 

@@ -8,10 +8,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from physim.physics.body import Body
+from physim.physics.simulate import World, settle
+from physim.physics.surfaces import table
 from physim.poses.contacts import pig_contacts
-from physim.rests import RestTable, lying
-from physim.roll import judge
-from physim.values import (
+from physim.simulator import RestTable, judge, lying
+from physim.types import (
     PIG_NAMES,
     Ended,
     Outcome,
@@ -23,10 +25,6 @@ from physim.values import (
     Table,
     Toss,
 )
-from physim.world.body import Body
-from physim.world.scene import table
-from physim.world.settle import settle
-from physim.world.world import World
 
 Array = NDArray[np.float64]
 Gap = Callable[[Array, Array], float]

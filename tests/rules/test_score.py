@@ -8,7 +8,7 @@ import pytest
 
 from physim.errors import ConfigError
 from physim.rules.score import Score, outcome_of, score, score_of
-from physim.values import Outcome, Pose, Status
+from physim.types import Outcome, Pose, Status
 
 UP, DOWN, T, R, S, J = (
     "side_dot_up",

@@ -10,21 +10,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from physim.batch.plan import BatchPlan
-from physim.batch.read import read_columns, read_counts
-from physim.batch.rows import COLUMNS, Row, row_of
-from physim.batch.run import run_batch
+from physim.dataset.folder import read_columns, read_counts
+from physim.dataset.plan import BatchPlan
+from physim.dataset.rows import COLUMNS, Row, row_of
+from physim.dataset.run import run_batch
 from physim.statistics.compare import g_test, total_variation
-from physim.statistics.pairs import NAMED_POSES
-from physim.values import Outcome
+from physim.statistics.counts import NAMED_POSES
+from physim.types import Outcome
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(4 * 3600)]
 
 ONE_WORKER = """
 import json, sys
-from physim.batch.plan import BatchPlan
-from physim.batch.rows import counts_of, row_of
-from physim.statistics.summary import summarize
+from physim.dataset.plan import BatchPlan
+from physim.dataset.rows import counts_of, row_of
+from physim.statistics.report import summarize
 
 def resident_mb():
     with open("/proc/self/statm") as pages:

@@ -10,10 +10,9 @@ import pytest
 from physim.errors import DatasetError
 from physim.statistics.compare import compare
 from physim.statistics.counts import Counts
-from physim.statistics.summary import summarize
+from physim.statistics.report import format_stats, summarize
 from physim.statistics.tables import load_table
-from physim.statistics.text import format_stats
-from physim.values import Ended, Outcome, PigResult, Pose, Roll, Status
+from physim.types import Ended, Outcome, PigResult, Pose, Roll, Status
 
 UP, T, OTHER = Pose.SIDE_DOT_UP, Pose.TROTTER, Pose.OTHER
 

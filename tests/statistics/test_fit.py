@@ -11,9 +11,9 @@ from scipy.stats import binomtest
 
 from physim.statistics.compare import MONTE_CARLO, compare, g_test, total_variation
 from physim.statistics.counts import Counts
-from physim.statistics.intervals import clopper_pearson
 from physim.statistics.tables import load_table
-from physim.values import Outcome, Pose
+from physim.statistics.tests import clopper_pearson
+from physim.types import Outcome, Pose
 
 # Frequencies of the 11,954 pigs, in the order of `Pose`.
 REAL = np.array([3607, 4180, 1057, 2674, 363, 73]) / 11954

@@ -7,12 +7,11 @@ import pytest
 from scipy.stats import binomtest, multinomial
 
 from physim.statistics.compare import g_test, homogeneity
-from physim.statistics.counts import Counts
+from physim.statistics.counts import NAMED_POSES, PAIR_CELLS, Counts
 from physim.statistics.joint import Joint, real_by_height, total
-from physim.statistics.likelihood import log_likelihood_ratio, smoothed
-from physim.statistics.pairs import NAMED_POSES, PAIR_CELLS
 from physim.statistics.tables import load_table
-from physim.values import Outcome, Pose, Status
+from physim.statistics.tests import log_likelihood_ratio, smoothed
+from physim.types import Outcome, Pose, Status
 
 
 def drawn_columns(n: int, seed: int) -> dict[str, list[str] | list[bool]]:

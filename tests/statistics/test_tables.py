@@ -7,9 +7,9 @@ import pytest
 
 from physim.errors import ConfigError
 from physim.rules.score import score
-from physim.statistics.pairs import NAMED_PAIRS, pair_name
+from physim.statistics.counts import NAMED_PAIRS, pair_name
 from physim.statistics.tables import load_table, pool_poses, table_names
-from physim.values import Pose
+from physim.types import Pose
 
 POOLED = {
     Pose.SIDE_DOT_DOWN: 4180,

@@ -10,13 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from physim.statistics.compare import compare
-from physim.statistics.counts import Counts
-from physim.statistics.pairs import PAIRS
-from physim.statistics.summary import summarize
-from physim.statistics.tables import load_table, table_of
-from physim.statistics.text import format_stats
-from physim.statistics.two import (
+from physim.statistics.compare import (
+    compare,
     deserved_points,
     differences,
     format_two,
@@ -25,7 +20,10 @@ from physim.statistics.two import (
     side_by_side,
     two_to_json,
 )
-from physim.values import Pose
+from physim.statistics.counts import PAIRS, Counts
+from physim.statistics.report import format_stats, summarize
+from physim.statistics.tables import load_table, table_of
+from physim.types import Pose
 
 REAL = {
     Pose.SIDE_DOT_UP: 3606,

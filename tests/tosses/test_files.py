@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
+from physim.config import load
 from physim.errors import ConfigError
 from physim.tosses.library import from_mapping, toss, toss_names
-from physim.tosses.models import Drop, Hand, Trapdoor
-from physim.yamlfile import load
+from physim.tosses.release import Drop, Hand, Trapdoor
 
 
 def mapping(name: str, **changes: Any) -> dict[str, Any]:

@@ -17,10 +17,9 @@ from scipy.stats import chi2, chisquare, kstest
 
 from physim.errors import ConfigError
 from physim.seeding import stream
-from physim.tosses.draws import DRAWS, Draws
 from physim.tosses.library import from_mapping, toss
-from physim.tosses.models import Hand, Trapdoor
-from physim.values import PigModel, RigidState, Toss
+from physim.tosses.release import DRAWS, Draws, Hand, Trapdoor
+from physim.types import PigModel, RigidState, Toss
 
 Array = NDArray[np.float64]
 Gap = Callable[[Array, Array], float]

@@ -1,0 +1,237 @@
+"""Checks of values that a user gave: one rule for whole numbers, numbers and texts.
+
+What other libraries use for the same thing is taken too (NumPy's numbers, paths) and comes back
+as Python's own type, so that it can be written down and compared.
+
+Safe YAML with messages that name the file, the key and the nearest valid key.
+
+Plain scalars are read as YAML 1.2 has them, and numbers are decimal: `0100` is a hundred, `1e3` a
+thousand. `yes`, `1:40`, `0x10`, `1_000` and dates are texts, which are refused where a number is
+meant. YAML 1.1, which PyYAML reads, takes `0100` for 64, `1e3` for a text and `1:40` for 100.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import operator
+import os
+import re
+from collections.abc import Iterable, Mapping
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from physim.errors import ConfigError, hint, shown, shown_name
+from physim.files import read_plain
+
+MAX_TEXT = 4096  # characters: more than any path that a system takes
+
+
+def _plainly(value: object) -> str:
+    """What to do about a text in place of a number."""
+    if not isinstance(value, str) or not any(map(str.isdigit, value)):
+        return ""
+    decimal = re.fullmatch(r"[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?", value)
+    return "; write it without quotes" if decimal else "; write it as a decimal number, such as 100"
+
+
+def whole(name: str, value: object, low: int, high: int) -> int:
+    """A whole number in [low, high]: an int, or what stands for one (NumPy's), but no bool.
+
+    Raises:
+        ConfigError: anything else.
+    """
+    if not isinstance(value, bool):
+        with contextlib.suppress(TypeError):
+            number = operator.index(value)  # type: ignore[arg-type]
+            if low <= number <= high:
+                return number
+    raise ConfigError(
+        f"{name} must be a whole number from {low} to {high}, found {shown(value)}{_plainly(value)}"
+    )
+
+
+def real(name: str, value: object) -> float:
+    """A number as a float, NaN too: an int, a float or NumPy's, but no bool and no text.
+
+    Raises:
+        ConfigError: anything else.
+    """
+    try:
+        if not isinstance(value, bool) and isinstance(value, Real):
+            return float(value)
+    except OverflowError:  # an integer of hundreds of digits
+        pass
+    raise ConfigError(f"{name} must be a finite number, found {shown(value)}{_plainly(value)}")
+
+
+def number(name: str, value: object) -> float:
+    """As `real`, but neither NaN nor infinite."""
+    plain = real(name, value)
+    if not math.isfinite(plain):
+        raise ConfigError(f"{name} must be a finite number, found {shown(value)}")
+    return plain
+
+
+def text(name: str, value: object) -> str:
+    """A name or a path as a text that is not empty.
+
+    Raises:
+        ConfigError: another type, empty, too long, or with a null character.
+    """
+    plain = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(plain, str):
+        raise ConfigError(f"{name} must be a text, found {shown(value)}")
+    if not plain.strip():
+        raise ConfigError(f"{name} must not be empty; leave it out or name something")
+    if len(plain) > MAX_TEXT or "\0" in plain:
+        raise ConfigError(f"{name} is no usable name: {shown(plain)}")
+    return plain
+
+
+def optional_text(name: str, value: object) -> str | None:
+    """None, or as `text`."""
+    return None if value is None else text(name, value)
+
+
+def path(name: str, value: object) -> Path:
+    """A path; raises as `text`."""
+    return Path(text(name, value))
+
+
+MAX_BYTES = 1_000_000  # no settings file of ours comes near; refuses a wrong file early
+_TAG = "tag:yaml.org,2002:"
+_WORDS = {
+    "null": (r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    "bool": (r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+}
+_NUMBERS = {
+    "int": (r"[-+]?[0-9]{1,400}", list("-+0123456789")),
+    "float": (
+        r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
+        r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
+        list("-+.0123456789"),
+    ),
+}
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses a key written twice, of which YAML would keep the last, aliases and tags.
+
+    A few lines of aliases of aliases can stand for thousands of millions of values, and a tag
+    (`!!bool yes`) makes of a text what it is not.
+    """
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(
+                None, None, "an alias (*) is not taken; write the value out", mark
+            )
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        if getattr(event, "tag", None) is not None:
+            raise yaml.composer.ComposerError(
+                None, None, "a tag (!) is not taken; write the value alone", event.start_mark
+            )
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and (key.tag, key.value) in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key `{shown_name(key.value)}` is there twice", key.start_mark
+                )
+            seen.add((key.tag, key.value) if isinstance(key, yaml.ScalarNode) else id(key))
+        return super().construct_mapping(node, deep)
+
+    def decimal(self, node: yaml.ScalarNode) -> int | float:
+        """A number of either kind."""
+        text = str(self.construct_scalar(node))
+        return (
+            int(text)
+            if node.tag == f"{_TAG}int"
+            else float(re.sub(r"\.(?=[in])", "", text.lower()))
+        )
+
+
+class _Dumper(yaml.SafeDumper):
+    """Puts into quotes what either kind of YAML takes for something else than a text."""
+
+
+_Loader.yaml_implicit_resolvers = {}
+for _name, (_pattern, _first) in (_WORDS | _NUMBERS).items():
+    for _class in (_Loader, _Dumper):
+        _class.add_implicit_resolver(_TAG + _name, re.compile(f"^(?:{_pattern})$"), _first)
+for _name in _NUMBERS:
+    _Loader.add_constructor(_TAG + _name, _Loader.decimal)
+
+
+def dumped(data: Mapping[str, Any]) -> str:
+    """The YAML text of a mapping."""
+    return yaml.dump(dict(data), Dumper=_Dumper, sort_keys=False, width=100, allow_unicode=True)
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Reads one YAML mapping.
+
+    Raises:
+        ConfigError: missing, unreadable, too large, broken, or not a mapping.
+    """
+    try:
+        text = read_plain(path, ConfigError, "name a YAML file", MAX_BYTES).decode()
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not a UTF-8 text file; is it a YAML file?") from error
+    try:
+        data = yaml.load(text, _Loader)
+    except Exception as error:  # PyYAML lets some of its own slips through, such as IndexError
+        where = ""
+        mark = getattr(error, "problem_mark", None)
+        if mark is not None:
+            where = f" at line {mark.line + 1}, column {mark.column + 1}"
+        problem = getattr(error, "problem", None) or "not valid YAML"
+        raise ConfigError(f"{path}: broken YAML{where}: {problem}") from error
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path}: expected `key: value` lines, found {type(data).__name__}")
+    return data
+
+
+def check_keys(
+    data: Mapping[str, Any], known: Iterable[str], where: str, required: Iterable[str] = ()
+) -> None:
+    """Refuses unknown and missing keys, naming the nearest valid one.
+
+    Raises:
+        ConfigError: at the first unknown or missing key.
+    """
+    known = list(known)
+    for key in data:
+        if key not in known:
+            raise ConfigError(
+                f"{where}: unknown key `{shown_name(key)}`{hint(key, known)} "
+                f"(valid: {', '.join(known)})"
+            )
+    for key in required:
+        if key not in data:
+            raise ConfigError(f"{where}: the key `{key}` is missing")
+
+
+def number_at(
+    data: Mapping[str, Any],
+    key: str,
+    where: str,
+    low: float = -math.inf,
+    high: float = math.inf,
+) -> float:
+    """The finite number at `key`, inside [low, high].
+
+    Raises:
+        ConfigError: missing, not a number, not finite, or out of range.
+    """
+    value = number(f"{where}: `{key}`", data.get(key))
+    if not low <= value <= high:
+        raise ConfigError(f"{where}: `{key}` must lie in [{low:g}, {high:g}], found {value:g}")
+    return value

@@ -1,0 +1,159 @@
+"""`--counts-only`: no rolls are kept, only what they add up to, and which were counted.
+
+`counts.json` is written anew every second, so memory and disk stay small.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from physim.dataset.manifest import Manifest, write_whole
+from physim.errors import DatasetError
+from physim.files import read_plain
+from physim.statistics.counts import Counts
+from physim.types import Outcome, Pose, Status
+
+NAME = "counts.json"
+_SHA_KEY = "configuration_sha256"
+_WRITE_S = 1.0  # between two writes: each waits for the disk, thousands of tasks a second do not
+
+Json = dict[str, Any]
+Spans = list[tuple[int, int]]
+
+
+class Tally:
+    """Counts of one batch, in memory or, with a folder, in a file too.
+
+    Tasks are handed out in order, so what was counted is one span up to the first task under way,
+    and at most one more for each task under way: the file stays small however many rolls it counts.
+    """
+
+    def __init__(
+        self, n: int, chunk_size: int, folder: Path | None = None, sha256: str = ""
+    ) -> None:
+        self._n, self._step = n, chunk_size
+        self._folder, self._sha256 = folder, sha256
+        self._state: tuple[Counts, Spans] = Counts(), Spans()
+        if folder is not None and (folder / NAME).exists():
+            self._state = _load(folder / NAME, sha256)
+        self._written = self._state
+        self._written_s = -_WRITE_S
+
+    @property
+    def counts(self) -> Counts:
+        """What was counted so far."""
+        return self._state[0]
+
+    @property
+    def done(self) -> int:
+        """Rolls that need not be made."""
+        return self.counts.rolls
+
+    def missing(self) -> Iterator[range]:
+        """The rolls that were not counted yet, at most a chunk at a time."""
+        start = 0
+        for low, high in [*self._state[1], (self._n, self._n)]:
+            for first in range(start, min(low, self._n), self._step):
+                yield range(first, min(first + self._step, low, self._n))
+            start = high
+
+    def add(self, chunk: range, counts: Counts) -> None:
+        """Adds the counts of one chunk; the file follows within a second or so."""
+        before, done = self._state
+        # At once, so that an interrupt leaves both or neither.
+        self._state = before + counts, _merged([*done, (chunk.start, chunk.stop)])
+        if time.monotonic() - self._written_s >= _WRITE_S:
+            self.close()
+
+    def close(self) -> None:
+        """Brings the file up to date."""
+        state = self._state
+        if self._folder is None or state is self._written:
+            return
+        content = {
+            _SHA_KEY: self._sha256,
+            "done": state[1],
+            "counts": counts_to_json(state[0]),
+        }
+        write_whole(self._folder / NAME, (json.dumps(content, indent=1) + "\n").encode())
+        self._written, self._written_s = state, time.monotonic()
+
+
+def read_tally(folder: Path, manifest: Manifest) -> Counts:
+    """The counts in a folder; zero if none were finished yet.
+
+    Raises:
+        DatasetError: damaged, or of another configuration.
+    """
+    path = folder / NAME
+    return _load(path, manifest.configuration_sha256)[0] if path.exists() else Counts()
+
+
+def _load(path: Path, sha256: str) -> tuple[Counts, Spans]:
+    content = read_plain(path, DatasetError, _REMEDY)
+    try:
+        data = json.loads(content)
+        counts = counts_from_json(data["counts"])
+        done = [(int(low), int(high)) for low, high in data["done"]]
+        whole = data[_SHA_KEY] == sha256 and counts.rolls == sum(b - a for a, b in done)
+        whole = whole and all(map(_is_count, _numbers(counts)))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise DatasetError(f"{path}: damaged; {_REMEDY}") from error
+    if not whole:
+        raise DatasetError(f"{path}: not the counts of this dataset; {_REMEDY}")
+    return counts, done
+
+
+_REMEDY = "delete that file and run the same `physim batch` command again"
+
+
+def _numbers(counts: Counts) -> Iterator[object]:
+    yield counts.rolls
+    for cells in (counts.poses, counts.rests, counts.outcomes, counts.scores):
+        yield from cells.values()
+    yield from counts.statuses.values()
+    yield from counts.pairs.values()
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _merged(spans: Spans) -> Spans:
+    merged: Spans = []
+    for low, high in sorted(spans):
+        if merged and merged[-1][1] == low:
+            merged[-1] = (merged[-1][0], high)
+        else:
+            merged.append((low, high))
+    return merged
+
+
+def counts_to_json(counts: Counts) -> Json:
+    """Counts as plain JSON values."""
+    return {
+        "rolls": counts.rolls,
+        "poses": {pose.value: count for pose, count in counts.poses.items()},
+        "rests": [[pig, rest, count] for (pig, rest), count in sorted(counts.rests.items())],
+        "outcomes": {outcome.value: count for outcome, count in counts.outcomes.items()},
+        "scores": sorted(counts.scores.items(), key=lambda item: (item[0] is not None, item[0])),
+        "statuses": {status.value: count for status, count in counts.statuses.items()},
+        "pairs": [[a.value, b.value, count] for (a, b), count in counts.pairs.items()],
+    }
+
+
+def counts_from_json(data: Json) -> Counts:
+    """What `counts_to_json` made."""
+    return Counts(
+        rolls=data["rolls"],
+        poses={Pose(name): count for name, count in data["poses"].items()},
+        rests={(pig, rest): count for pig, rest, count in data["rests"]},
+        outcomes={Outcome(name): count for name, count in data["outcomes"].items()},
+        scores=dict(data["scores"]),
+        statuses={Status(name): count for name, count in data["statuses"].items()},
+        pairs={(Pose(a), Pose(b)): count for a, b, count in data["pairs"]},
+    )

@@ -1,0 +1,98 @@
+"""The table and its named surfaces, from `surfaces.yaml`.
+
+Numbers that fix how finely and how long a roll is simulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from physim.config import check_keys, load, number_at
+from physim.errors import ConfigError, hint, shown_name
+from physim.types import GRAVITY_M_S2, Surface, Table
+
+SURFACES_YAML = Path(__file__).with_name("surfaces.yaml")
+_SIZE = ("length_mm", "width_mm")
+_FACTORS = ("lateral_friction", "restitution", "rolling_friction", "spinning_friction")
+
+
+def surface_names() -> list[str]:
+    """The named surfaces."""
+    return list(load(SURFACES_YAML)["surfaces"])
+
+
+def table(surface: str | None = None) -> Table:
+    """The table, with a named surface or the default one.
+
+    Raises:
+        ConfigError: unknown surface.
+    """
+    data = load(SURFACES_YAML)
+    surfaces = data["surfaces"]
+    name = surface or data["default"]
+    if name not in surfaces:
+        raise ConfigError(
+            f"unknown surface `{shown_name(name)}`{hint(name, surfaces)} "
+            f"(valid: {', '.join(surfaces)})"
+        )
+    size = {**data["table"], **{key: v for key, v in surfaces[name].items() if key in _SIZE}}
+    return Table(
+        _surface(name, surfaces[name]),
+        number_at(size, "length_mm", SURFACES_YAML.name, 1, 1e5) * 1e-3,
+        number_at(size, "width_mm", SURFACES_YAML.name, 1, 1e5) * 1e-3,
+    )
+
+
+def _surface(name: str, data: Mapping[str, Any]) -> Surface:
+    where = f"{SURFACES_YAML.name}: {name}"
+    check_keys(data, (*_FACTORS, *_SIZE), where, required=_FACTORS[:2])
+    values = {key: number_at(data, key, where, 0.0, 10.0) for key in data if key not in _SIZE}
+    if values["restitution"] > 1.0:
+        raise ConfigError(f"{where}: `restitution` must lie in [0, 1]")
+    return Surface(name, **values)
+
+
+@dataclass(frozen=True)
+class EngineSettings:
+    """Time step, contact and solver settings, chosen by measurement.
+
+    Attributes:
+        time_step_s: the longest step; a power of two, so that steps add up without rounding.
+        full_step_speed: while a point of a pig may be faster than this many heights of the
+            pig a second, the step is halved, at twice that speed again, and so on: so fast
+            impacts sink in no deeper than slow ones, and the step is fine only where needed.
+        solver_iterations: of the sequential-impulse solver, per step, at most.
+        solver_tolerance_m_s: the iterations end once none changes a speed by more [m/s]; 1/500
+            of what gravity adds in the longest step.
+        recovery_s: time constant with which overlaps are pushed apart [s]; the
+            engine's error reduction per step is 1 - exp(-time_step / recovery).
+        contact_falls: distance at which contacts begin and end, over the g h^2 that a resting
+            point falls in the longest step h (2.3e-6 m at 1/2048 s). Below 1, flat bodies lose
+            their contacts and tremble (0.4: 1 to 2 % of cubes for ever; 1.3: none of 500); far
+            above it, it takes up to distance / step from a rebound's speed.
+        restitution_threshold_m_s: slower impacts do not bounce [m/s]; above the
+            speed gravity gives in a step, or resting pigs would tremble.
+        steps_a_call: of the longest steps, between two looks at the state.
+    """
+
+    time_step_s: float = 1.0 / 2048.0
+    full_step_speed: float = 100.0
+    solver_iterations: int = 50
+    solver_tolerance_m_s: float = 1e-5
+    recovery_s: float = 0.005
+    contact_falls: float = 1.3
+    restitution_threshold_m_s: float = 0.02
+    steps_a_call: int = 32
+
+    @property
+    def contact_breaking_m(self) -> float:
+        """Distance at which contacts begin and end [m]."""
+        return self.contact_falls * GRAVITY_M_S2 * self.time_step_s**2
+
+    @property
+    def call_s(self) -> float:
+        """Simulated time between two looks [s]."""
+        return self.time_step_s * self.steps_a_call

@@ -1,0 +1,446 @@
+"""One roll, end to end: the module that joins the stages.
+
+`PigModel x 2 + Toss -> World -> Rest -> Contacts -> Pose x 2 -> Outcome -> Score`
+
+What is computed of two pigs and a table once, before any roll.
+
+Some tenths of a second of work. A batch does it once and sends it to all workers.
+
+The stable rests of a model with their names: a plain table, made once a model.
+
+The quasi-static analysis (`pigs.stable`) says where a pig can lie; the classifier
+(`poses.classify`) says what that is called. This module joins the two, and finds
+for a pig that physics has laid down which of its rests it is in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from physim import config, errors, precomputed
+from physim.errors import ConfigError
+from physim.physics.body import Body
+from physim.physics.energy_bound import Certificate
+from physim.physics.rest import RestCriterion
+from physim.physics.surfaces import EngineSettings
+from physim.physics.surfaces import table as table_named
+from physim.pigs.by_name import load_model, model_folder
+from physim.pigs.mesh import write_text
+from physim.pigs.model import load_folder
+from physim.pigs.stable_poses import StableRest, model_rests
+from physim.poses.classify import classify
+from physim.poses.contacts import pig_contacts, table_contacts, table_gap_m
+from physim.quaternions import from_axis_angle, from_matrix, up_in_body
+from physim.rules.score import outcome_of, score_of
+from physim.seeding import MAX_SEED, stream
+from physim.tosses.library import toss as toss_named
+from physim.tosses.release import Draws, TossModel
+from physim.types import (
+    PIG_NAMES,
+    TABLE,
+    Basin,
+    ExactValue,
+    FloatArray,
+    PigModel,
+    PigResult,
+    Pose,
+    PoseReading,
+    Rest,
+    RigidState,
+    Roll,
+    Table,
+    Toss,
+    Triple,
+)
+
+if TYPE_CHECKING:
+    from physim.physics.recording import Recording, Track
+    from physim.physics.simulate import Observer, World
+
+SETTLE_MODES = FULL, FAST = "full", "fast"
+_NOT_OPEN = "a Simulator is opened by `with Simulator(setup) as simulator:`"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Everything that fixes a roll, apart from seed and index.
+
+    Attributes:
+        black, pink: the two pigs.
+        toss: how they are released.
+        table: what they land on.
+        settings: of the engine.
+        criterion: when a pig is at rest.
+        settle: "fast" stops a pig once its outcome is certain, "full" simulates to rest. Both come
+            to the same outcome by the same way.
+    """
+
+    black: PigModel
+    pink: PigModel
+    toss: TossModel
+    table: Table
+    settings: EngineSettings = field(default_factory=EngineSettings)
+    criterion: RestCriterion = field(default_factory=RestCriterion)
+    settle: str = FAST
+
+    def __post_init__(self) -> None:
+        if self.settle not in SETTLE_MODES:
+            raise ConfigError(
+                f"settle must be {' or '.join(SETTLE_MODES)}, found {errors.shown(self.settle)}"
+            )
+
+    @classmethod
+    def named(
+        cls,
+        model: str | Path = "standard",
+        *,
+        black: str | Path | None = None,
+        pink: str | Path | None = None,
+        toss: str = "trapdoor",
+        height_mm: float | None = None,
+        surface: str | None = None,
+        settings: EngineSettings | None = None,
+        settle: str = FAST,
+    ) -> Setup:
+        """A setup from the names that the command line uses.
+
+        Args:
+            model: of both pigs: a name or a path to a model folder.
+            black: of the black pig, in place of `model`.
+            pink: of the pink pig, in place of `model`.
+            toss: `trapdoor`, `hand` or `drop`.
+            height_mm: of release; None for the toss's own.
+            surface: of the table; None for the default.
+            settings: of the engine; None for the default.
+            settle: "full" or "fast".
+
+        Raises:
+            ConfigError, ModelError: an unknown name, or a file that cannot be used.
+        """
+        both = config.text("model", model)
+        of_black = config.optional_text("black", black) or both
+        of_pink = config.optional_text("pink", pink) or both
+        if settings is not None and not isinstance(settings, EngineSettings):
+            raise ConfigError(
+                f"settings must be EngineSettings or None, found {errors.shown(settings)}"
+            )
+        black_model = load_model(of_black)
+        return cls(
+            black_model,
+            black_model if of_pink == of_black else load_model(of_pink),
+            toss_named(toss, height_mm),
+            table_named(config.optional_text("surface", surface)),
+            settings or EngineSettings(),
+            settle=settle,
+        )
+
+    @property
+    def pigs(self) -> tuple[PigModel, PigModel]:
+        return self.black, self.pink
+
+
+class Simulator:
+    """Rolls of one setup, one at a time: threads that share it wait for each other."""
+
+    def __init__(self, setup: Setup, prepared: Prepared | None = None) -> None:
+        """Keeps the setup; it is opened by `with`.
+
+        Args:
+            setup: what fixes the rolls.
+            prepared: of the setup's pigs and table, where it is there already.
+
+        Raises:
+            ConfigError: it is of other pigs.
+        """
+        if prepared and any(
+            body.model is not pig for body, pig in zip(prepared.bodies, setup.pigs, strict=True)
+        ):
+            raise ConfigError("`prepared` must be made of the pigs of the setup: Prepared.of(...)")
+        self.setup = setup
+        self._prepared = prepared
+        self._world: World | None = None
+
+    def __enter__(self) -> Simulator:
+        from physim.physics.simulate import (
+            World,  # here: it loads the engine and the compiled loops
+        )
+
+        setup = self.setup
+        if self._world is not None:
+            raise RuntimeError("this Simulator is open already")
+        if self._prepared is None:
+            self._prepared = Prepared.of(setup.pigs, setup.table)
+        self._world = World(self._prepared.bodies, setup.table, setup.settings).__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._world is not None:
+            self._world.__exit__(kind, error, trace)
+            self._world = None
+
+    def roll(self, seed: int, index: int, observe: Observer | None = None) -> Roll:
+        """The roll of that seed and index; the same bits whatever was rolled before.
+
+        Args:
+            seed: 0 to 2^63 - 1.
+            index: from 0.
+            observe: as for `settle`.
+        """
+        seed, index = check_seed(seed, index)
+        toss = self.setup.toss.release(Draws(stream(seed, index)), index, self.setup.pigs)
+        return self.judge(seed, index, self.settle(toss, observe))
+
+    def record(self, seed: int, index: int) -> tuple[Roll, Recording]:
+        """As `roll`, with the pigs' ways to where the roll ended; the roll has the same bits."""
+        if self._prepared is None:
+            raise RuntimeError(_NOT_OPEN)
+        from physim.physics.recording import Recording
+
+        recording = Recording(self._prepared.bodies)
+        seed, index = check_seed(seed, index)
+        toss = self.setup.toss.release(Draws(stream(seed, index)), index, self.setup.pigs)
+        return self.judge(seed, index, self.settle(toss, tracks=recording.tracks)), recording
+
+    def rolls(self, seed: int, indices: Iterable[int]) -> Iterator[Roll]:
+        """The rolls of these indices, one by one."""
+        return (self.roll(seed, index) for index in indices)
+
+    def settle(
+        self,
+        toss: Toss,
+        observe: Observer | None = None,
+        tracks: tuple[Track, Track] | None = None,
+    ) -> Rest:
+        """Physics alone: from a release to rest; `observe`, `tracks`: as for `settle`."""
+        if self._world is None or self._prepared is None:
+            raise RuntimeError(_NOT_OPEN)
+        from physim.physics.simulate import settle
+
+        return settle(
+            self._world,
+            toss,
+            self.setup.criterion,
+            observe,
+            self._prepared.certificates,
+            fast=self.setup.settle == FAST,
+            tracks=tracks,
+        )
+
+    def judge(self, seed: int, index: int, rest: Rest) -> Roll:
+        """Names and scores what physics left on the table."""
+        if self._prepared is None:
+            raise RuntimeError(_NOT_OPEN)
+        return judge(seed, index, rest, self.setup.pigs, self._prepared.rests)
+
+
+def judge(
+    seed: int,
+    index: int,
+    rest: Rest,
+    models: tuple[PigModel, PigModel],
+    tables: tuple[RestTable, RestTable],
+) -> Roll:
+    """Rest -> contacts -> poses -> outcome -> score."""
+    between = pig_contacts(models, rest.pigs, PIG_NAMES)
+    pigs = []
+    for name, model, state, table, touching, basin, time_s in zip(
+        PIG_NAMES, models, rest.pigs, tables, between, rest.basins, rest.times_s, strict=True
+    ):
+        # What fell past the edge is below the table's plane, where gaps mean nothing.
+        fallen = bool(state.position_m[2] < 0.0)
+        if basin is not None:
+            reading, where = table.rests[basin].reading, basin
+        elif fallen:
+            reading, where = PoseReading(Pose.OTHER, 1.0), None
+        else:
+            reading, where = classify(model, state), table.nearest(state.quat_xyzw)
+        pigs.append(
+            PigResult(
+                name=name,
+                pose=reading.pose,
+                rest=where,
+                margin=reading.margin,
+                contacts=(() if fallen else table_contacts(model, state)) + touching,
+                position_m=state.position_m,
+                quat_xyzw=state.quat_xyzw,
+                time_s=time_s,
+            )
+        )
+    black, pink = pigs
+    touching_pigs = bool(between[0])
+    outcome = outcome_of(
+        black.pose,
+        pink.pose,
+        status=rest.status,
+        touching=touching_pigs,
+        piggyback=touching_pigs and any(_rides(pig) for pig in pigs),
+    )
+    return Roll(
+        seed=seed,
+        index=index,
+        status=rest.status,
+        outcome=outcome,
+        score=score_of(outcome, black.pose, pink.pose),
+        touching=touching_pigs,
+        ended=rest.ended,
+        pigs=(black, pink),
+        time_s=rest.time_s,
+    )
+
+
+def _rides(pig: PigResult) -> bool:
+    """Whether a pig that touches the other has no contact with the table: a piggyback."""
+    return all(contact.other != TABLE for contact in pig.contacts)
+
+
+def check_seed(seed: int, index: int) -> tuple[int, int]:
+    """Seed and index as Python's own integers; refuses those that no stream has.
+
+    Raises:
+        ConfigError: not whole numbers, negative or too large.
+    """
+    return config.whole("the seed", seed, 0, MAX_SEED), config.whole(
+        "the index", index, 0, MAX_SEED
+    )
+
+
+def roll(seed: int, index: int = 0, *, setup: Setup | None = None) -> Roll:
+    """One roll on an engine of its own; for many, open a `Simulator`."""
+    with Simulator(setup or Setup.named()) as simulator:
+        return simulator.roll(seed, index)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One for the black pig and one for the pink; the same one twice where both are one model.
+
+    Attributes:
+        bodies: the pigs as engine and flight need them.
+        rests: their stable rests, with names.
+        certificates: know when a pig's outcome is certain.
+    """
+
+    bodies: tuple[Body, Body]
+    rests: tuple[RestTable, RestTable]
+    certificates: tuple[Certificate, Certificate]
+
+    @classmethod
+    def of(cls, pigs: tuple[PigModel, PigModel], table: Table) -> Prepared:
+        """Of these pigs on this table.
+
+        Raises:
+            ModelError: a pig without stable rests, or with its centre of mass outside.
+        """
+        black, pink = pigs
+        one = _prepared(black, table)
+        two = one if pink is black else _prepared(pink, table)
+        return cls((one[0], two[0]), (one[1], two[1]), (one[2], two[2]))
+
+
+def _prepared(model: PigModel, table: Table) -> tuple[Body, RestTable, Certificate]:
+    body, rests = Body.of(model), RestTable.of(model)
+    return body, rests, Certificate(body, rests.basins(), table)
+
+
+def keep(name_or_path: str | Path) -> Path:
+    """Computes what depends on a model's files alone, and keeps it in its folder (`kept`).
+
+    Raises:
+        ConfigError, ModelError: a model that cannot be used, or a folder that cannot be written to.
+    """
+    folder = model_folder(name_or_path)
+    with precomputed.recorded() as results:
+        model = load_folder(folder, str(name_or_path)).model
+        Body.of(model)
+        RestTable.of(model)
+    path = folder / precomputed.FILE_NAME
+    write_text(path, precomputed.text(results))
+    return path
+
+
+DOWN = np.array([0.0, 0.0, -1.0])
+MATCH_DEG = 6.0  # a pig whose down direction is farther from a rest's is in none
+_MATCH_COSINE = math.cos(math.radians(MATCH_DEG))
+
+
+@dataclass(frozen=True, eq=False)
+class NamedRest(ExactValue):
+    """One stable rest of a model.
+
+    Attributes:
+        rest: the quasi-static rest.
+        reading: the classifier's, for a pig that lies exactly so.
+    """
+
+    rest: StableRest
+    reading: PoseReading
+
+    @property
+    def pose(self) -> Pose:
+        return self.reading.pose
+
+    @property
+    def margin(self) -> float:
+        return self.reading.margin
+
+
+@dataclass(frozen=True, eq=False)
+class RestTable(ExactValue):
+    """All stable rests of one model, the most probable first."""
+
+    rests: tuple[NamedRest, ...]
+
+    @classmethod
+    def of(cls, model: PigModel) -> RestTable:
+        """The table of a model."""
+        with precomputed.preferring(model.kept):
+            rests = model_rests(model, table_gap_m(model))
+        return cls(tuple(NamedRest(rest, classify(model, lying(rest))) for rest in rests))
+
+    def basins(self) -> tuple[Basin, ...]:
+        """What energy needs to know of the rests, in the same order."""
+        return tuple(
+            Basin(named.rest.down, named.rest.height_m, named.rest.barrier_m)
+            for named in self.rests
+        )
+
+    def nearest(self, quat_xyzw: FloatArray) -> int | None:
+        """Index of the rest in which a pig so turned lies, or None."""
+        if not self.rests:
+            return None
+        x, y, z = up_in_body(quat_xyzw)
+        cosines = [-(a * x + b * y + c * z) for a, b, c in self._downs]
+        best = max(cosines)
+        return cosines.index(best) if best >= _MATCH_COSINE else None
+
+    @cached_property
+    def _downs(self) -> tuple[Triple, ...]:
+        """Each rest's down direction, pig frame."""
+        return tuple(tuple(named.rest.down.tolist()) for named in self.rests)
+
+
+def lying(rest: StableRest) -> RigidState:
+    """A pig at the origin of the table, exactly in this rest, turned no more than needed."""
+    return RigidState(np.array([0.0, 0.0, rest.height_m]), turn_down(rest.down))
+
+
+def turn_down(down: FloatArray) -> FloatArray:
+    """The smallest rotation (xyzw) that turns the pig-frame direction `down` to straight down."""
+    axis = np.cross(down, DOWN)
+    sine = math.sqrt(float((axis**2).sum()))
+    if sine < 1e-9:
+        return from_matrix(np.eye(3) if down[2] < 0 else np.diag([1.0, -1.0, -1.0]))
+    return from_axis_angle(axis / sine, math.atan2(sine, float((down * DOWN).sum())))

@@ -1,0 +1,126 @@
+"""Exact intervals of a probability from a count.
+
+Which of two predictions the counts speak for, and how clearly they could.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import beta
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Low and high end of a probability's interval."""
+
+    low: float
+    high: float
+
+
+def clopper_pearson(count: int, size: int, confidence: float = CONFIDENCE) -> Interval:
+    """The exact two-sided binomial interval; it covers with at least `confidence`.
+
+    Args:
+        count: how often it came up, 0 to `size`.
+        size: independent tries; 0 gives the interval from 0 to 1.
+        confidence: in (0, 1).
+
+    Returns:
+        The interval.
+
+    Raises:
+        ValueError: an argument out of range.
+
+    References:
+        C. J. Clopper, E. S. Pearson, Biometrika 26(4), 1934.
+    """
+    if not 0 <= count <= size or not 0 < confidence < 1:
+        raise ValueError(f"no interval for {count} of {size} at confidence {confidence}")
+    tail = (1 - confidence) / 2
+    low = 0.0 if count == 0 else float(beta.ppf(tail, count, size - count + 1))
+    high = 1.0 if count == size else float(beta.isf(tail, count + 1, size - count))
+    return Interval(low, high)
+
+
+DRAWS = 9_999
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LikelihoodRatio:
+    """ln of the likelihood of counts under one prediction over that under another.
+
+    Attributes:
+        value: above 0 the counts speak for the prediction, below 0 for the other one.
+        if_prediction: the mean of `value` if the prediction were true.
+        if_other: the mean of `value` if the other one were.
+        p_prediction: probability of a value as low or lower if the prediction were true.
+        p_other: probability of a value as high or higher if the other one were.
+    """
+
+    value: float
+    if_prediction: float
+    if_other: float
+    p_prediction: float
+    p_other: float
+
+
+def log_likelihood_ratio(
+    counts: ArrayLike,
+    prediction: ArrayLike,
+    other: ArrayLike,
+    rng: np.random.Generator,
+    draws: int = DRAWS,
+) -> LikelihoodRatio:
+    """Compares two predictions of independent multinomial groups.
+
+    Both are taken as fixed in advance: where one was fitted to the counts, it has an advantage.
+
+    Args:
+        counts: (groups, k) what was counted.
+        prediction: (groups, k) probabilities, each row adding up to 1, all above 0.
+        other: (groups, k) likewise.
+        rng: for the two p-values, each from tables that are drawn.
+        draws: how many.
+    """
+    observed = np.asarray(counts, dtype=np.int64)
+    one, two = np.asarray(prediction, dtype=float), np.asarray(other, dtype=float)
+    logs = np.log(one / two)
+    sizes = observed.sum(axis=1)
+    value = float((observed * logs).sum())
+    slack = 1e-9 * max(1.0, abs(value))  # equal but for rounding
+    low = _values(sizes, one, logs, rng, draws) <= value + slack
+    high = _values(sizes, two, logs, rng, draws) >= value - slack
+    return LikelihoodRatio(
+        value,
+        float((sizes[:, None] * one * logs).sum()),
+        float((sizes[:, None] * two * logs).sum()),
+        float((1 + low.sum()) / (1 + draws)),
+        float((1 + high.sum()) / (1 + draws)),
+    )
+
+
+def smoothed(counts: ArrayLike) -> FloatArray:
+    """(..., k) frequencies, half a count added to each cell so that none is 0 (Jeffreys)."""
+    added = np.asarray(counts, dtype=float) + 0.5
+    shares: FloatArray = added / added.sum(axis=-1, keepdims=True)
+    return shares
+
+
+def _values(
+    sizes: NDArray[np.int64],
+    probabilities: FloatArray,
+    logs: FloatArray,
+    rng: np.random.Generator,
+    draws: int,
+) -> FloatArray:
+    values = np.zeros(draws)
+    for size, chances, weights in zip(sizes.tolist(), probabilities, logs, strict=True):
+        values += rng.multinomial(size, chances, size=draws) @ weights
+    return values

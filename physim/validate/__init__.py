@@ -1,0 +1,20 @@
+"""The simulator beside the real rolls."""
+
+GROUPS = (
+    "poses",
+    "pairs",
+    "height",
+    "pig",
+    "blocks",
+    "settled",
+    "rare",
+    "step",
+    "solver",
+    "settle",
+    "hand",
+    "surfaces",
+)
+"""The checks, in their order."""
+
+SEEDS = 20
+"""So many seeds that follow the given one are used too."""

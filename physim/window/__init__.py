@@ -1,0 +1,1 @@
+"""The window in which pigs fly: a process of its own around PyBullet's viewer."""

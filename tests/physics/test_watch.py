@@ -1,0 +1,77 @@
+"""What the watch of two pigs remembers from one look to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from physim.physics.body import Body
+from physim.physics.proximity import Watch, gap_m
+from physim.physics.simulate import World
+from physim.types import PigModel, RigidState, Table
+from tests.physics.worlds import UPRIGHT
+
+LOOK_TICKS = 32
+
+
+def flying(x_m: float, speed_m_s: float) -> RigidState:
+    """Upright, so high that it lands long after all looks here."""
+    return RigidState(np.array([x_m, 0.0, 3.0]), UPRIGHT, np.array([speed_m_s, 0.0, 0.0]))
+
+
+@pytest.fixture(scope="module")
+def world(standard: PigModel, bare_table: Callable[..., Table]) -> Iterator[World]:
+    body = Body.of(standard)
+    table = bare_table(4.0, lateral_friction=0.5, restitution=0.4)
+    with World((body, body), table) as opened:
+        yield opened
+
+
+def watched(world: World, apart_m: float, speed_m_s: float) -> Watch:
+    """Pigs a gap of about this apart, of which the second one moves along x."""
+    black, pink = world.solos
+    reach = float(np.ptp(black.body.hull_m[:, 0]))
+    black.release(flying(0.0, 0.0))
+    pink.release(flying(reach + apart_m, speed_m_s))
+    return Watch(black, pink, LOOK_TICKS)
+
+
+def advance(world: World, ticks: int) -> None:
+    for solo in world.solos:
+        solo.advance(ticks)
+
+
+def test_a_look_that_nobody_asked_about_is_not_about_an_earlier_one(world: World) -> None:
+    """So it is after a pig was parked: its other one may go on for long, and slow down."""
+    watch = watched(world, 0.002, 0.3)
+    tick = watch.ticks(0, (False, False))
+    advance(world, tick)
+    assert watch.met(tick) is None
+    # Both now move alike: at the speed of the look before, they would have met by and by.
+    black, pink = world.solos
+    pink.release(flying(float(pink.centre_m[0]), 0.0))
+    black.release(flying(0.0, 0.0))
+    for _ in range(20):
+        tick += LOOK_TICKS
+        advance(world, LOOK_TICKS)
+        assert watch.met(tick) is None
+
+
+def test_the_gap_of_a_look_that_was_taken_back_is_forgotten(world: World) -> None:
+    """Pigs that met go on together and may be elsewhere when the same tick comes again."""
+    watch = watched(world, 0.002, -0.3)
+    tick = watch.ticks(0, (False, False))
+    black, pink = world.solos
+    # Meanwhile something made one faster: what the watch asks for cannot be relied upon.
+    black.release(flying(0.0, 3.0))
+    pink.release(flying(float(pink.centre_m[0]), -3.0))
+    advance(world, tick)
+    assert watch.met(tick) is not None
+    apart = float(np.ptp(black.body.hull_m[:, 0])) + 0.003
+    for solo, place in zip(world.solos, (0.0, apart), strict=True):
+        solo.release(flying(place, 0.0))
+        solo.advance(tick)
+    assert gap_m(black, pink) > 0.001
+    assert watch.ticks(tick, (False, False)) > 0

@@ -1,0 +1,200 @@
+"""`physim scorepad`: entries, undo, the offer to end, saving."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from physim.errors import PhysimError
+from physim.game.record import load
+from physim.terminal.savefile import SavedGame, sole_keeper
+from physim.terminal.scorekeeping import Pad, read_entry
+from tests.game.games import begin, do, winner
+from tests.terminal.commands import Desk, refused
+
+SAVE = "physim-scorepad.json"
+THREE = ("scorepad", "--players", "Ana", "Ben", "Cleo")
+
+
+def state_of(desk: Desk) -> tuple[list[int], int, int]:
+    state = load(desk.folder / SAVE).state
+    return state.scores, state.turn_total, state.current
+
+
+def test_the_worked_example_of_the_scoring_chart(desk: Desk) -> None:
+    """Ana, Ben and Cleo, from 62, 75 and 81: their last five turns."""
+    code, out, err = desk.run(
+        *THREE,
+        typed="correct Ana 62; correct Ben 75; correct Cleo 81;"
+        "r up; up up; t s; bank; t t; out; t down; oinker; pig_out; s s;;bank",
+    )
+    assert (code, err) == (0, "")
+    assert max(map(len, out.splitlines())) < 80
+    assert "Ben has 115 with this turn, 100 are needed: Enter (or bank) ends the" in out
+    assert "Ben wins with 115" in out
+    assert state_of(desk)[0] == [83, 115, 0]
+
+
+@pytest.mark.parametrize(
+    ("line", "moves"),
+    [
+        ("t up", ["trotter side_dot_up"]),
+        ("T+J", ["trotter leaning_jowler"]),
+        ("Razorback Snouter", ["razorback snouter"]),
+        ("up down", ["pig_out"]),
+        ("t", ["trotter"]),
+        ("5", ["points 5"]),
+        ("+10", ["points 10"]),
+        ("turn 23", ["points 23", "bank"]),
+        ("turn 0", ["pig_out"]),
+        ("o", ["oinker"]),
+        ("bacon", ["oinker"]),
+        ("call Ben t+s", ["call Ben trotter+snouter"]),
+        ("remove Ben", ["remove Ben"]),
+        ("Correct Ben 7", ["correct Ben 7"]),
+    ],
+)
+def test_what_is_typed_is_short_for_moves(line: str, moves: list[str]) -> None:
+    game, expected = begin([30, 40, 50]), do(begin([30, 40, 50]), *moves)
+    for event in read_entry(line, game):
+        game.do(event)
+    assert game.state == expected.state
+
+
+@pytest.mark.parametrize(
+    "line", ["", "x", "up", "turn", "turn -5", "t t t", "5 5", "t nose", "--5"]
+)
+def test_what_is_no_entry_is_refused(line: str) -> None:
+    with pytest.raises(PhysimError):
+        for event in read_entry(line, begin([0, 0])):
+            raise AssertionError(event)
+
+
+def test_minus_takes_back_and_a_wrong_entry_changes_nothing(desk: Desk) -> None:
+    _, out, _ = desk.run(*THREE, typed="10; -1; -20; turn 5; nose; correct Dan 4")
+    assert state_of(desk) == ([0, 0, 0], 9, 0)
+    assert "No: the turn has 9 points; taking 20 away" in out
+    assert "No: the turn has 9 points already; add to them with +N" in out
+    assert out.count("No: ") == 4
+
+
+def test_undo_goes_back_to_the_start_one_entry_after_the_other(desk: Desk) -> None:
+    desk.run(*THREE, typed="t up; bank; turn 23; remove Cleo")
+    assert state_of(desk) == ([5, 23, 0], 0, 0)
+    code, out, _ = desk.run("scorepad", typed="undo")
+    assert code == 0 and "Taken back: Cleo is taken out of the game" in out
+    assert state_of(desk) == ([5, 23, 0], 0, 2)
+    _, out, _ = desk.run("scorepad", typed="undo; undo; undo; undo; undo")
+    assert state_of(desk) == ([0, 0, 0], 0, 0) and "No: nothing to undo" in out
+
+
+def test_a_finished_game_can_be_undone(desk: Desk) -> None:
+    _, out, _ = desk.run(*THREE, typed="turn 100; 5; undo; scores")
+    assert "Ana wins with 100" in out and "No: the game is over, Ana has won" in out
+    assert state_of(desk) == ([0, 0, 0], 100, 0)
+
+
+def test_enter_takes_the_offer_and_nothing_else(desk: Desk) -> None:
+    game = begin([90, 0])
+    lines = iter(["", "t up", "", "t up", ""])
+
+    said = []
+
+    class Keys:
+        def say(self, text: str = "") -> None:
+            said.append(text)
+
+        def ask(self, prompt: str, status: str = "", words: object = ()) -> str:
+            for line in lines:
+                return line
+            raise EOFError
+
+    with pytest.raises(EOFError):
+        Pad(SavedGame(game, desk.folder / SAVE, "scorepad", {}), Keys()).keep()
+    assert winner(game) == "Ana" and game.state.scores == [100, 0]
+    assert sum("`help` lists it all" in text for text in said) == 2
+
+
+def test_with_a_round_to_be_played_out_the_offer_says_so(desk: Desk) -> None:
+    _, out, _ = desk.run(
+        *THREE, "--rule", "end=end_of_round", typed="correct Ana 95; t; bank; scores"
+    )
+    assert "banks that; the round is played to its end" in " ".join(out.split())
+    assert "wins" not in out
+
+
+def test_everything_is_saved_at_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After each entry the file holds it, whatever happens next."""
+    seen: list[int] = []
+    made = Pad._make
+
+    def then_look(self: Pad, line: str) -> None:
+        made(self, line)
+        seen.append(len(json.loads((desk.folder / SAVE).read_text())["events"]))
+
+    monkeypatch.setattr(Pad, "_make", then_look)
+    desk.run(*THREE, typed="t up; 5; turn 9; bank; turn 23")
+    assert seen == [1, 2, 2, 3, 5]
+
+
+def test_twelve_players_fit_the_screen(desk: Desk) -> None:
+    names = [f"Player number {n}" for n in range(12)]
+    _, out, _ = desk.run("scorepad", "--players", *names, typed="turn 10")
+    assert max(map(len, out.splitlines())) < 80
+    assert "* Player number 1 0" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "name the players with --players"),
+        (("--players", "Ana"), "2 to 100 players"),
+        (("--players", "Ana", "Ben", "--rules", "bux"), "did you mean `box`"),
+        (("--players", "Ana", "Ben", "--save", "none/pad.json"), "name another file with --save"),
+        (("--players", "Ana", "Ben", "--save", "."), "is a folder; name another file"),
+        (("--players", "Ana", "Ben", "--save", ".", "--new"), "is a folder; name another file"),
+        (("--sheet", "sheet.doc"), "must end in .pdf"),
+        (("--sheet", "none/sheet.pdf"), "name a file in a folder"),
+        (("--sheet", "sheet.pdf", "--rounds", "0"), "from 1 to 60"),
+    ],
+)
+def test_bad_input_gets_one_line_and_code_2(
+    desk: Desk, arguments: tuple[object, ...], says: str
+) -> None:
+    refused(desk.run("scorepad", *arguments), says)
+    assert not any(desk.folder.iterdir())
+
+
+def test_a_full_disk_is_told_and_keeps_what_was_saved(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.run(*THREE, typed="t up")
+    before = (desk.folder / SAVE).read_bytes()
+
+    def full(path: Path, content: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("physim.game.record.write_whole", full)
+    refused(desk.run("scorepad", typed="t up"), "free some space")
+    refused(desk.run(*THREE, "--new"), "free some space")
+    assert (desk.folder / SAVE).read_bytes() == before
+    assert [path.name for path in desk.folder.iterdir()] == [SAVE]
+
+
+def test_two_processes_do_not_keep_one_game(desk: Desk) -> None:
+    assert desk.run(*THREE, typed="t up")[0] == 0
+    with sole_keeper(desk.folder / SAVE):
+        refused(desk.run("scorepad"), "another process has this game open; go on there, or name")
+        refused(desk.run(*THREE, "--new"), "another process has this game open")
+        assert desk.run(*THREE, "--save", "other.json")[0] == 0
+    assert desk.run("scorepad", typed="bank")[0] == 0
+    assert state_of(desk)[0] == [5, 0, 0]
+    assert sorted(path.name for path in desk.folder.iterdir()) == ["other.json", SAVE]
+
+
+def test_the_lock_of_a_process_that_was_killed_is_no_hindrance(desk: Desk) -> None:
+    (desk.folder / f".{SAVE}.lock").touch()
+    assert desk.run(*THREE, typed="t up")[0] == 0
+    assert [path.name for path in desk.folder.iterdir()] == [SAVE]
