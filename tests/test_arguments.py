@@ -26,10 +26,7 @@ LONG = "a" * 5000
     [
         *(lambda s=s: physim.roll(s) for s in ("x", 1.5, None, True, -1, 10**5000, [])),
         *(lambda i=i: physim.roll(1, i) for i in ("x", 1.5, None, True, -1)),
-        *(
-            lambda m=m: physim.roll(1, model=m)
-            for m in (None, 5, [], b"standard", LONG, "", "a\0")
-        ),
+        *(lambda m=m: physim.roll(1, model=m) for m in (None, 5, [], b"standard", LONG, "", "a\0")),
         *(lambda m=m: physim.roll(1, black=m) for m in (5, [], "", Path("nowhere"))),
         *(lambda t=t: physim.roll(1, toss=t) for t in (None, 5, [], "", LONG)),
         *(lambda s=s: physim.roll(1, surface=s) for s in (5, [], "", "mud")),
@@ -41,7 +38,7 @@ LONG = "a" * 5000
         *(lambda o=o: physim.batch(1, out=o) for o in (5, "a\0b", "", b"d", [])),
         *(lambda c=c: physim.batch(1, chunk_size=c) for c in ("2", 1.5, True, 0)),
         lambda: physim.batch(1, progress=5),
-        lambda: Setup.named(settings=5),
+        lambda: Setup.named(settle=5),
         lambda: Setup.named(toss=None),
         lambda: Setup.named(height_mm="x"),
         lambda: Setup.named(surface=""),
