@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ def _told(kind: str, metavar: str | None, words: str) -> dict[str, Any]:
     """What the command line says of an option.
 
     Args:
-        kind: of value: "text", "mm", "s" or "settle".
+        kind: of value: "text", "mm", "mm_mm" (two lengths), "s" or "settle".
         metavar: what stands for its value in `--help`.
         words: of `--help`.
     """
@@ -42,6 +43,7 @@ class SetupOptions:
         toss: `trapdoor`, `hand`, `drop` or another name, or a path to a YAML file.
         height_mm: of release; None for the toss's own.
         surface: of the table; None for the default.
+        table_size_mm: length and width of the table; None for the surface's own.
         time_step_s: of the engine, 1/256 s halved some times; None for the default.
         settle: `full` simulates until the pigs are still, `fast` until the outcome is certain.
     """
@@ -78,6 +80,14 @@ class SetupOptions:
             "text",
             "NAME",
             "What covers the table: laminate (default), wood, glass, cloth, felt; or floor.",
+        ),
+    )
+    table_size_mm: tuple[float, float] | None = field(
+        default=None,
+        metadata=_told(
+            "mm_mm",
+            "LENGTH WIDTH",
+            "Of the table, 1 to 100000 each. Without it, the surface's own.",
         ),
     )
     time_step_s: float | None = field(
@@ -121,7 +131,7 @@ class SetupOptions:
             black_model,
             black_model if pink == black else load_model(pink),
             toss(str(self.toss), self.height_mm),
-            table(self.surface),
+            table(self.surface, self.table_size_mm),
             EngineSettings.with_step(self.time_step_s),
             settle=self.settle,
         )
@@ -132,6 +142,10 @@ def _checked(name: str, about: Any, value: Any) -> Any:
         return config.text(name, value)
     if about["kind"] in ("mm", "s"):
         return config.number(name, value)
+    if about["kind"] == "mm_mm":
+        if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
+            raise ConfigError(f"{name} must be two lengths, such as 800 500, found {shown(value)}")
+        return tuple(config.number(name, length) for length in value)
     if value not in SETTLE_MODES:
         raise ConfigError(f"{name} must be {' or '.join(SETTLE_MODES)}, found {shown(value)}")
     return value

@@ -32,6 +32,10 @@ LONG = "a" * 5000
         *(lambda s=s: physim.roll(1, surface=s) for s in (5, [], "", "mud")),
         *(lambda h=h: physim.roll(1, height_mm=h) for h in ("x", [], True, 10**400, np.nan)),
         *(lambda t=t: physim.roll(1, time_step_s=t) for t in ("x", [], True, 0, -1, np.inf)),
+        *(
+            lambda z=z: physim.roll(1, table_size_mm=z)
+            for z in (5, "ab", (1,), (0, 5), (1e9, 2), ("x", 2), (np.nan, 1))
+        ),
         *(lambda s=s: physim.roll(1, settle=s) for s in ("x", None, 5, [])),
         *(lambda n=n: physim.batch(n) for n in ("2", 1.5, True, 0, None)),
         *(lambda w=w: physim.batch(1, workers=w) for w in ("2", 1.5, True, 0)),

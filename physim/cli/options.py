@@ -98,7 +98,12 @@ def millimetres(text: str) -> float:
     return number
 
 
-_KINDS: dict[str, Any] = {"mm": millimetres, "s": seconds, "settle": click.Choice(SETTLE_MODES)}
+_KINDS: dict[str, Any] = {
+    "mm": millimetres,
+    "mm_mm": (decimal_number(1, 1e5),) * 2,
+    "s": seconds,
+    "settle": click.Choice(SETTLE_MODES),
+}
 _SETUP_OPTIONS = {
     entry.name: {
         "type": _KINDS.get(entry.metadata["kind"]),

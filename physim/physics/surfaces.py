@@ -26,11 +26,15 @@ def surface_names() -> list[str]:
     return list(load(SURFACES_YAML)["surfaces"])
 
 
-def table(surface: str | None = None) -> Table:
+def table(surface: str | None = None, size_mm: tuple[float, float] | None = None) -> Table:
     """The table, with a named surface or the default one.
 
+    Args:
+        surface: its name.
+        size_mm: length and width; None for the surface's own.
+
     Raises:
-        ConfigError: unknown surface.
+        ConfigError: an unknown surface, or a size out of range.
     """
     data = load(SURFACES_YAML)
     surfaces = data["surfaces"]
@@ -41,10 +45,13 @@ def table(surface: str | None = None) -> Table:
             f"(valid: {', '.join(surfaces)})"
         )
     size = {**data["table"], **{key: v for key, v in surfaces[name].items() if key in _SIZE}}
+    where = SURFACES_YAML.name
+    if size_mm is not None:
+        where, size = "table_size_mm", dict(zip(_SIZE, size_mm, strict=True))
     return Table(
         _surface(name, surfaces[name]),
-        number_at(size, "length_mm", SURFACES_YAML.name, 1, 1e5) * 1e-3,
-        number_at(size, "width_mm", SURFACES_YAML.name, 1, 1e5) * 1e-3,
+        number_at(size, "length_mm", where, 1, 1e5) * 1e-3,
+        number_at(size, "width_mm", where, 1, 1e5) * 1e-3,
     )
 
 

@@ -85,3 +85,16 @@ def test_a_time_step_keeps_the_looks_at_the_pigs(step: float, calls: int) -> Non
 def test_other_time_steps_are_refused(step: float) -> None:
     with pytest.raises(ConfigError, match="time step"):
         EngineSettings.with_step(step)
+
+
+def test_the_tables_size_goes_from_the_command_line_to_the_manifest(tmp_path: Path) -> None:
+    out = tmp_path / "rolls"
+    words = ["batch", "40", "--out", str(out), "--seed", "3", "--toss", "hand", "--workers", "1"]
+    command = [sys.executable, "-m", "physim", *words, "--table-size-mm", "150", "100"]
+    assert subprocess.run(command, check=False, capture_output=True).returncode == 0
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["names"]["table_size_mm"] == [150.0, 100.0]
+    assert manifest["configuration"]["table"]["length_m"] == 0.15
+    statuses = read_columns(out, ["status"])["status"]
+    assert "off_table" in list(statuses)  # so small a table that pigs fall over its edge
+    assert BatchPlan(**{"n": 1, **manifest["names"]}).setup().table.width_m == 0.1
