@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from physim.simulator import RestTable
 
 _MOST_RESTS = 20  # in the text
+_CONTACT = ("lateral_friction", "restitution", "rolling_friction", "spinning_friction")
 _ASTRAY = 0.05  # of the length: how far apart the middles of parts and mesh may be
 
 
@@ -114,10 +115,7 @@ def model_to_json(loaded: LoadedModel, rests: RestTable) -> dict[str, Any]:
         "parts_volume_mm3": 1e9 * loaded.parts_union[0],
         "warnings": _warnings(loaded),
         "dot_side": pig.dot_side,
-        "lateral_friction": pig.lateral_friction,
-        "restitution": pig.restitution,
-        "rolling_friction": pig.rolling_friction,
-        "spinning_friction": pig.spinning_friction,
+        **{name: getattr(pig, name) for name in _CONTACT},
         "contact_stiffness_n_m": pig.contact_stiffness_n_m,
         "stable": [
             {
@@ -135,6 +133,7 @@ def model_to_json(loaded: LoadedModel, rests: RestTable) -> dict[str, Any]:
 
 def model_text(shown: dict[str, Any]) -> str:
     """What `model_to_json` gives, as a text of 80 columns or a little more."""
+    soft = shown["contact_stiffness_n_m"]
     size = " x ".join(f"{length:.1f}" for length in shown["size_mm"])
     center = ", ".join(f"{c:.2f}" for c in shown["center_of_mass_mm"])
     more = shown["parts_volume_mm3"] / shown["volume_mm3"] - 1.0
@@ -147,16 +146,8 @@ def model_text(shown: dict[str, Any]) -> str:
         f"centre of mass ({center}) mm in the mesh's frame",
         "inertia about it, in the pig frame (g mm2):",
         *("  " + " ".join(f"{value:10.2f}" for value in row) for row in shown["inertia_g_mm2"]),
-        *(
-            f"{name.replace('_', ' ')} {shown[name]:g}"
-            for name in (
-                "lateral_friction",
-                "restitution",
-                "rolling_friction",
-                "spinning_friction",
-            )
-        ),
-        *_soft(shown["contact_stiffness_n_m"]),
+        *(f"{name.replace('_', ' ')} {shown[name]:g}" for name in _CONTACT),
+        *([f"soft: {soft:g} N/m at each point of contact"] if soft else []),
         "stable rests, from random orientations without speed:",
         f"{'rest':>4}  {'pose':16}{'probability':>11}{'height mm':>11}  supports",
     ]
@@ -207,14 +198,7 @@ def _warnings(loaded: LoadedModel) -> list[str]:
     return found
 
 
-def _soft(stiffness_n_m: float) -> list[str]:
-    if not stiffness_n_m:
-        return []
-    return [f"soft: {stiffness_n_m:g} N/m at each point of contact"]
-
-
 AXES = ("x", "-x", "y", "-y", "z", "-z")
-_positive = click.FloatRange(1e-3, 1e4)  # g or g/cm3; the model file has its own limits
 _OPTIONS = (
     click.option(
         "--unit",
@@ -229,14 +213,11 @@ _OPTIONS = (
     click.option("--up", type=click.Choice(AXES), help="The back's axis in the file."),
     click.option("--dot-side", type=click.Choice(["right", "left"]), help="The dotted flank."),
     click.option(
-        "--mass-g",
-        type=click.FloatRange(0.01, 1e4),
-        metavar="G",
-        help="Without it, from the density.",
+        "--mass-g", type=click.FloatRange(0.01, 1e4), metavar="G", help="Else from the density."
     ),
     click.option(
         "--density-g-cm3",
-        type=_positive,
+        type=click.FloatRange(1e-3, 1e4),
         default=0.96,
         show_default=True,
         metavar="D",
@@ -387,15 +368,12 @@ def _add(
     try:
         imported = import_mesh(file, options)
     except (ModelError, ConfigError) as error:
-        if not isinstance(error, RefusedMeshError):
-            if as_json:
-                problem = {"kind": "refused", "where": str(file), "action": str(error)}
-                print_json({"ok": False, "file": str(file), "problems": [problem]}, stdout)
-            raise
-        found = problems_to_json(error.problems)
+        found = [{"kind": "refused", "where": str(file), "action": str(error)}]
+        if isinstance(error, RefusedMeshError):
+            found = problems_to_json(error.problems)
         if as_json:
             print_json({"ok": False, "file": str(file), "problems": found}, stdout)
-        else:
+        elif isinstance(error, RefusedMeshError):
             stdout.write("\n".join([f"{file}: cannot be used", *problem_lines(found)]) + "\n")
         raise
     write_folder(imported, folder, name)
