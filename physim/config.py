@@ -27,6 +27,7 @@ import yaml
 from physim.errors import ConfigError, hint, shown, shown_name
 from physim.files import read_plain
 
+MAX_ROLLS, MAX_WORKERS = 10**12, 1024  # of a batch
 MAX_TEXT = 4096  # characters: more than any path that a system takes
 
 

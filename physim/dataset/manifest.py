@@ -1,32 +1,25 @@
-"""`manifest.json`: what a dataset folder holds, and how it came about.
-
-Files that are whole or not there, and a folder with one writer at a time.
-
-Whether a `manifest.json` can be believed: types, ranges, and its own hash.
-"""
+"""`manifest.json`: what a dataset folder holds, how it came about, and who may add rolls."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from physim import __version__, files
-from physim.dataset.job import BITS, Sample
-from physim.dataset.plan import MAX_ROLLS, BatchPlan, default_chunk_size, differences, sha256
-from physim.dataset.rows import COLUMNS, named
+from physim.config import MAX_ROLLS
+from physim.dataset.plan import BITS, BatchPlan, Sample, default_chunk_size, differences, sha256
+from physim.dataset.rows import COLUMNS
 from physim.errors import DatasetError, shown
 from physim.files import locked, read_plain, real_path, told
 from physim.seeding import MAX_SEED
 
-__all__ = ["COUNTS", "ROLLS", "Manifest", "read_manifest"]
-
 NAME = "manifest.json"
 FORMAT = 3
-_MACHINE = ("machine", "libc", "processor")  # of manifests from before there was `BITS`
+ROLLS, COUNTS = "rolls", "counts"
 
 Json = dict[str, Any]
 
@@ -81,7 +74,7 @@ class Manifest:
             columns=COLUMNS if kind == ROLLS else {},
             platform=sample.platform,
             versions=sample.versions,
-            check_roll=named(sample.row),
+            check_roll=sample.roll,
         )
 
     @property
@@ -94,11 +87,7 @@ class Manifest:
         write_whole(folder / NAME, (json.dumps(asdict(self), indent=1) + "\n").encode())
 
     def check_configuration(self, configuration: Json, kind: str, folder: Path) -> None:
-        """Refuses to add rolls of another configuration.
-
-        Raises:
-            DatasetError: names every difference.
-        """
+        """Refuses rolls of another configuration; the DatasetError names every difference."""
         if kind != self.kind:
             raise DatasetError(
                 f"{folder}: holds {self.kind}, not {kind} (--counts-only makes the difference); "
@@ -107,11 +96,11 @@ class Manifest:
         if sha256(configuration) != self.configuration_sha256:
             unlike = "; ".join(differences(self.configuration, configuration))
             raise DatasetError(
-                f"{folder}: holds rolls of another configuration ({unlike or 'its hash is wrong'});"
-                " choose another folder, or the options that it was made with"
+                f"{folder}: holds rolls of another configuration ({unlike}); choose another "
+                "folder, or the options that it was made with"
             )
 
-    def joined(self, sample: Sample, folder: Path, *, mixed: bool = False) -> Manifest:
+    def joined(self, sample: Sample, folder: Path, *, mixed: bool) -> Manifest:
         """The manifest with which the machine of a sample may add rolls.
 
         Args:
@@ -122,15 +111,13 @@ class Manifest:
         Raises:
             DatasetError: rolls may come out otherwise there; names what differs.
         """
-        if unlike := differences(self.check_roll, named(sample.row)):
+        if unlike := differences(self.check_roll, sample.roll):
             more = " ..." if len(unlike) > 3 else ""
             why = f"roll 0 comes out with other bits here ({'; '.join(unlike[:3])}{more})"
-        elif BITS not in self.platform and self._elsewhere(sample, _MACHINE):
-            why = "some rolls may come out with other bits on this machine"
-        elif BITS in self.platform and self._elsewhere(sample, (BITS,)):
+        elif self.platform.get(BITS) != sample.platform[BITS]:
             why = "sine, power and the like come out with other bits here, and so would some rolls"
-        else:  # an older manifest holds its machine's bits from now on
-            return replace(self, platform=self.platform | {BITS: sample.platform[BITS]})
+        else:
+            return self
         if mixed:
             here = {"platform": sample.platform, "versions": sample.versions}
             return replace(self, mixed_with=[x for x in self.mixed_with if x != here] + [here])
@@ -142,9 +129,6 @@ class Manifest:
             "here, go on with the platform and versions of the manifest, or mix the rolls of both "
             "by --mixed-platforms"
         )
-
-    def _elsewhere(self, sample: Sample, names: Sequence[str]) -> bool:
-        return any(self.platform.get(name) != sample.platform.get(name) for name in names)
 
 
 def read_manifest(folder: Path | str) -> Manifest:
@@ -163,28 +147,67 @@ def read_manifest(folder: Path | str) -> Manifest:
     content = read_plain(path, DatasetError, "see to its permissions")
     try:
         data = json.loads(content)
-    except (ValueError, RecursionError) as error:  # of the JSON, or of its encoding
-        raise _damaged(path, "it is no JSON text") from error
-    if not isinstance(data, dict):
-        raise _damaged(path, "it holds no keys and values")
-    if "format" in data and data["format"] != FORMAT:
+        wrong = _problem(data) if isinstance(data, dict) else "it holds no keys and values"
+    except (ValueError, RecursionError):  # of the JSON, or of its encoding
+        wrong = "it is no JSON text"
+    if wrong:
+        raise DatasetError(
+            f"{path}: the manifest is damaged: {wrong}; restore it from a copy, or begin another "
+            "folder (the parts in this one may still be good)"
+        )
+    if data["format"] != FORMAT:
         raise DatasetError(
             f"{path}: of format {shown(data['format'])}, this physim {__version__} reads {FORMAT}; "
             "use the version that made it, or begin another folder"
         )
-    if (wrong := problem(data)) is not None:
-        raise _damaged(path, wrong)
     return Manifest(**data)
 
 
-def _damaged(path: Path, why: str) -> DatasetError:
-    return DatasetError(
-        f"{path}: the manifest is damaged: {why}; restore it from a copy, or begin another folder "
-        "(the parts in this one may still be good)"
-    )
+def _problem(data: Json) -> str:
+    """What is wrong with the content of a manifest; empty if nothing is."""
+    if data.get("format", FORMAT) != FORMAT:
+        return ""  # of another version
+    known = {field.name for field in fields(Manifest)}
+    if unlike := known - {"mixed_with"} - set(data) or set(data) - known:
+        return f"the key {shown(min(unlike))} is missing or unknown"
+    machines = data.get("mixed_with", [])  # older manifests are without
+    names, configuration = data["names"], data["configuration"]
+    good = {
+        "kind": data["kind"] in (ROLLS, COUNTS),
+        "n": _whole(data["n"], 1, MAX_ROLLS),
+        "chunk_size": _whole(data["chunk_size"], 1, MAX_ROLLS),
+        "seed": _whole(data["seed"], 0, MAX_SEED),
+        "names": isinstance(names, dict) and _texts({key: names.get(key) for key in _NAMED}),
+        "configuration": isinstance(configuration, dict),
+        "platform": _texts(data["platform"]),
+        "versions": _texts(data["versions"]),
+        "check_roll": isinstance(data["check_roll"], dict)
+        and list(data["check_roll"]) == list(COLUMNS),
+        "columns": data["columns"] == (COLUMNS if data["kind"] == ROLLS else {}),
+        "mixed_with": isinstance(machines, list)
+        and all(
+            isinstance(one, dict) and set(one) == _MACHINE and all(map(_texts, one.values()))
+            for one in machines
+        ),
+    }
+    for key, right in good.items():
+        if not right:
+            return f"`{key}` cannot be {shown(data[key])}"
+    if sha256(configuration) != data["configuration_sha256"]:
+        return "`configuration_sha256` is not the hash of `configuration`"
+    return "" if configuration.get("seed") == data["seed"] else "`seed` differs in `configuration`"
 
 
-_LOCK_NAME = ".lock"
+_NAMED = ("model", "toss")
+_MACHINE = {"platform", "versions"}
+
+
+def _whole(value: object, low: int, high: int) -> bool:
+    return type(value) is int and low <= value <= high
+
+
+def _texts(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -202,11 +225,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Makes a folder if need be.
-
-    Raises:
-        DatasetError: none can be made there.
-    """
+    """Makes a folder if need be; raises a DatasetError where none can be made."""
     with usable(folder):
         real_path(folder).mkdir(parents=True, exist_ok=True)
 
@@ -216,6 +235,19 @@ def usable(folder: Path) -> AbstractContextManager[None]:
     return told(DatasetError, f"{folder}: cannot be used as a dataset folder", "choose another one")
 
 
+def refuse_foreign(folder: Path) -> None:
+    """Refuses a folder that holds something, but no dataset; leaves it untouched."""
+    with usable(folder):
+        if (folder / NAME).exists() or not folder.is_dir():
+            return
+        found = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+    if found:
+        raise DatasetError(
+            f"{folder}: not empty, and no dataset (no {NAME}, but {found[0]}); choose another "
+            "folder"
+        )
+
+
 @contextmanager
 def only_writer(folder: Path) -> Iterator[None]:
     """Makes the folder if need be, and keeps other runs out of it.
@@ -223,95 +255,18 @@ def only_writer(folder: Path) -> Iterator[None]:
     Raises:
         DatasetError: no folder can be made there, or another run is writing to it.
     """
-    with ExitStack() as held:
-        make_folder(folder)
+    make_folder(folder)
+    with usable(folder):
+        lock = (folder / ".lock").open("a")
+    with lock:
         with usable(folder):
-            lock = held.enter_context((folder / _LOCK_NAME).open("a"))
-            if not locked(lock.fileno()):
-                raise DatasetError(
-                    f"{folder}: another run is writing to it; wait for it to end or choose "
-                    "another folder"
-                )
+            alone = locked(lock.fileno())
+        if not alone:
+            raise DatasetError(
+                f"{folder}: another run is writing to it; wait for it to end or choose another "
+                "folder"
+            )
+        with usable(folder):
             for left_over in folder.rglob(f".*{files.UNFINISHED}"):
                 left_over.unlink()
         yield
-
-
-ROLLS, COUNTS = "rolls", "counts"
-
-Check = Callable[[Any], bool]
-
-
-def _whole(low: int, high: int) -> Check:
-    return lambda v: isinstance(v, int) and not isinstance(v, bool) and low <= v <= high
-
-
-def _texts(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
-
-
-def _names(value: Any) -> bool:
-    """`model` and `toss` are texts, `black` and `pink` texts or null."""
-    return (
-        isinstance(value, dict)
-        and all(isinstance(value.get(key), str) for key in ("model", "toss"))
-        and all(isinstance(value.get(key), (str, type(None))) for key in ("black", "pink"))
-    )
-
-
-def _row(value: Any) -> bool:
-    plain = (int, float, str, bool, type(None))
-    return (
-        isinstance(value, dict)
-        and list(value) == list(COLUMNS)
-        and all(isinstance(cell, plain) for cell in value.values())
-    )
-
-
-def _machines(value: Any) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(machine, dict)
-        and set(machine) == {"platform", "versions"}
-        and all(map(_texts, machine.values()))
-        for machine in value
-    )
-
-
-# What each key must be, and how to say it.
-_MUST: dict[str, tuple[Check, str]] = {
-    "format": (_whole(0, 10**6), "a whole number"),
-    "kind": (lambda v: v in (ROLLS, COUNTS), f"{ROLLS} or {COUNTS}"),
-    "n": (_whole(1, MAX_ROLLS), f"a whole number from 1 to {MAX_ROLLS}"),
-    "seed": (_whole(0, MAX_SEED), f"a whole number from 0 to {MAX_SEED}"),
-    "chunk_size": (_whole(1, MAX_ROLLS), f"a whole number from 1 to {MAX_ROLLS}"),
-    "names": (_names, "the names of models and toss"),
-    "configuration": (lambda v: isinstance(v, dict), "keys and values"),
-    "configuration_sha256": (lambda v: isinstance(v, str), "a text"),
-    "columns": (_texts, "names and types"),
-    "platform": (_texts, "names and texts"),
-    "versions": (_texts, "names and texts"),
-    "check_roll": (_row, "one value for each column of a roll"),
-    "mixed_with": (_machines, "a list of platforms and versions"),
-}
-_LATER = ("mixed_with",)  # older manifests are without them
-
-
-def problem(data: Mapping[str, Any]) -> str | None:
-    """What is wrong with the content of a manifest; None if nothing is."""
-    for key in data:
-        if key not in _MUST:
-            return f"unknown key {shown(key)}"
-    for key, (holds, must) in _MUST.items():
-        if key not in data:
-            if key in _LATER:
-                continue
-            return f"`{key}` is missing"
-        if not holds(data[key]):
-            return f"`{key}` must be {must}, found {shown(data[key])}"
-    if sha256(data["configuration"]) != data["configuration_sha256"]:
-        return "`configuration_sha256` is not the hash of `configuration`"
-    if data["configuration"].get("seed") != data["seed"]:
-        return "`seed` is not that of `configuration`"
-    if data["columns"] != (COLUMNS if data["kind"] == ROLLS else {}):
-        return f"`columns` are not those of a dataset of {data['kind']}"
-    return None

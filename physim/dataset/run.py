@@ -1,8 +1,6 @@
 """A batch from plan to folder: what is missing is handed out, whole chunks are kept.
 
 Chunks are what is kept as one file, tasks what is handed to a worker: a piece of a chunk.
-
-Shares tasks out among workers, and hands out again what one took with it when it died.
 """
 
 from __future__ import annotations
@@ -17,24 +15,37 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from physim import config, errors
+from physim import config
+from physim.config import MAX_WORKERS
 from physim.dataset.counts_only import Tally
-from physim.dataset.folder import Store, open_store, refuse_foreign
-from physim.dataset.job import BITS, Kit, Sample, these_versions
-from physim.dataset.manifest import Json, only_writer
-from physim.dataset.plan import BatchPlan, default_chunk_size
-from physim.dataset.processes import cores
-from physim.dataset.workers import LocalWorkers, Workers, make_counts, make_rows, make_sample
-from physim.errors import ConfigError, WorkerError
+from physim.dataset.manifest import (
+    COUNTS,
+    NAME,
+    ROLLS,
+    Json,
+    Manifest,
+    only_writer,
+    read_manifest,
+    refuse_foreign,
+)
+from physim.dataset.plan import BatchPlan, Kit, Sample, default_chunk_size, these_versions
+from physim.dataset.rows import make_counts, make_rows, make_sample
+from physim.dataset.workers import LocalWorkers, Workers, cores
+from physim.errors import ConfigError, DatasetError, WorkerError, shown
 from physim.statistics.counts import Counts
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from physim.dataset.parquet import PartStore
 
-MAX_WORKERS = 1024
 LOCAL = "local"
+MAX_DEATHS = 3  # a task; what kills its worker every time must not do so for ever
+_HAND_OUT = 2  # tasks for each result that waits to be looked at: more workers get busy, soon
+_LOOK_S = 2.0  # between two looks at workers from whom nothing comes
+_SHARE = 4  # tasks a worker that the rest is cut into, at least, so that all end together
+_MOST_ROLLS = 1_000_000  # a task, however fast the rolls
 
 Progress = Callable[[int, int], None]
+Task = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -55,7 +66,7 @@ class BatchResult:
     @cached_property
     def counts(self) -> Counts:
         """What all `n` rolls add up to; read from the folder."""
-        from physim.dataset.folder import read_counts
+        from physim.dataset.parquet import read_counts
 
         if self.tally is not None:
             return self.tally.counts
@@ -88,7 +99,7 @@ def run_batch(
     Raises:
         ConfigError, ModelError: a plan that cannot be used, or no Dask scheduler there.
         DatasetError: the folder holds something else or cannot be written to. Chunks that were
-            finished before are kept, likewise on KeyboardInterrupt.
+            finished before are kept, also on KeyboardInterrupt.
         WorkerError: workers died repeatedly, run other versions or come to other bits.
     """
     dask = config.optional_text("dask", dask)
@@ -96,16 +107,17 @@ def run_batch(
         raise ConfigError(
             "workers does not go with a Dask scheduler, which has its own; leave it out"
         )
-    count = _checked(workers)
-    out = None if out is None else config.path("out", out)
+    count = min(MAX_WORKERS, cores())
+    if workers is not None:
+        count = config.whole("workers", workers, 1, MAX_WORKERS)
     if progress is not None and not callable(progress):
         raise ConfigError(
-            f"progress must be a function of two numbers or None, found {errors.shown(progress)}"
+            f"progress must be a function of two numbers or None, found {shown(progress)}"
         )
-    if out is not None:
-        refuse_foreign(out)
     with ExitStack() as held:
         if out is not None:
+            out = config.path("out", out)
+            refuse_foreign(out)
             held.enter_context(only_writer(out))
         crew: Workers
         if dask is None:
@@ -136,61 +148,84 @@ def run_on(
 ) -> BatchResult:
     """As `run_batch`, on these workers; `only_writer` must hold the folder."""
     configuration = plan.configuration()
-    versions = these_versions() if workers.elsewhere else None
-    kit = Kit.of(plan, versions)
-    counts_only = counts_only or out is None
-    sample = cache(Crew(workers, kit).sample)
+    job = Kit.of(plan, these_versions() if workers.remote else None)
+    kind = COUNTS if counts_only or out is None else ROLLS
+    sample = cache(Crew(workers, job).sample)
     with ExitStack() as held:
-        store = _store(plan, configuration, out, counts_only, mixed_platforms, sample)
+        store: Tally | PartStore
+        if out is None:
+            store = Tally(plan.n, plan.chunk_size or default_chunk_size(plan.n, counts_only))
+        else:
+            store = _open_store(plan, configuration, kind, out, sample, mixed=mixed_platforms)
         held.enter_context(closing(store))
         before = done = store.done
         if progress:
             progress(done, plan.n)
-        if workers.elsewhere and done < plan.n:
-            kit = replace(kit, check_row=sample().row, bits=sample().platform[BITS])
+        if workers.remote and done < plan.n:
+            job = replace(job, sample=sample())
         tasks = Tasks(store.missing(), plan.n - done)
-        rows = None if counts_only else Assembly()
-        results = Crew(workers, kit).results(
-            make_counts if rows is None else make_rows,
+        results = Crew(workers, job).results(
+            make_counts if kind == COUNTS else make_rows,
             lambda: tasks.take(workers.count(), workers.task_s()),
         )
         held.enter_context(closing(results))
         for (task, chunk), made in results:
             tasks.took(len(task), made.seconds)
-            if rows is None:
-                store.add(task, made.content)
-            else:
-                from physim.dataset.rows import decode
-
-                if (table := rows.put(task, chunk, decode(made.content))) is not None:
-                    store.add(chunk, table)
+            store.add(task, chunk, made.content)
             done += len(task)
             if progress:
                 progress(done, plan.n)
     return BatchResult(plan.n, plan.n - before, out, store if isinstance(store, Tally) else None)
 
 
-def _store(
+def _open_store(
     plan: BatchPlan,
     configuration: Json,
-    out: Path | None,
-    counts_only: bool,
-    mixed_platforms: bool,
+    kind: str,
+    folder: Path,
     sample: Callable[[], Sample],
-) -> Store:
-    if out is None:
-        return Tally(plan.n, plan.chunk_size or default_chunk_size(plan.n, counts_only))
-    return open_store(plan, configuration, out, counts_only, sample, mixed=mixed_platforms)
+    *,
+    mixed: bool,
+) -> Tally | PartStore:
+    """Begins, resumes or extends the dataset of a plan, by the chunk size of the folder.
 
+    Args:
+        plan: what to roll.
+        configuration: the plan's.
+        kind: `rolls` or `counts`.
+        folder: empty, or with a dataset of the same configuration and no more rolls.
+        sample: makes roll 0, to compare its bits before rolls are added.
+        mixed: whether rolls of other bits may be added.
 
-def _checked(workers: int | None) -> int:
-    if workers is None:
-        return min(MAX_WORKERS, cores())
-    return config.whole("workers", workers, 1, MAX_WORKERS)
+    Raises:
+        DatasetError: the folder holds something else, or a damaged part.
+    """
+    there = None
+    if (folder / NAME).exists():
+        there = read_manifest(folder)
+        there.check_configuration(configuration, kind, folder)
+        if plan.n < there.n:
+            raise DatasetError(
+                f"{folder}: holds a dataset of {there.n} rolls; ask for {there.n} or more, or "
+                "choose another folder"
+            )
+        manifest = replace(there, n=plan.n)
+    else:
+        manifest = Manifest.of(plan, configuration, kind, sample())
+        manifest.write(folder)
+    store: Tally | PartStore
+    if kind == COUNTS:
+        store = Tally(manifest.n, manifest.chunk_size, folder, manifest.configuration_sha256)
+    else:
+        from physim.dataset.parquet import PartStore
 
-
-_SHARE = 4  # tasks a worker that the rest is cut into, at least, so that all end together
-_MOST_ROLLS = 1_000_000  # a task, however fast the rolls
+        store = PartStore(folder, manifest)
+    if there is not None:
+        if store.done < plan.n:
+            manifest = manifest.joined(sample(), folder, mixed=mixed)
+        if manifest != there:
+            manifest.write(folder)
+    return store
 
 
 class Tasks:
@@ -208,13 +243,15 @@ class Tasks:
     def take(self, workers: int, task_s: float) -> tuple[range, range] | None:
         """The next task, of about so many seconds, and its chunk; None after the last one."""
         if not self._rest:
-            following = next(self._chunks, None)
-            if following is None:
+            self._chunk = self._rest = next(self._chunks, range(0))
+            if not self._rest:
                 return None
-            self._chunk = self._rest = following
-        first = self._rest.start
-        task = range(first, min(first + self._size(workers, task_s), self._rest.stop))
-        self._rest = range(task.stop, self._rest.stop)
+        size = 1
+        if self._rolled:
+            in_time = task_s * self._rolled / self._seconds if self._seconds else _MOST_ROLLS
+            share = -(-self._left // (_SHARE * workers))
+            size = max(1, min(int(in_time), share, _MOST_ROLLS))
+        task, self._rest = self._rest[:size], self._rest[size:]
         self._left -= len(task)
         return task, self._chunk
 
@@ -223,139 +260,72 @@ class Tasks:
         self._rolled += rolls
         self._seconds += seconds
 
-    def _size(self, workers: int, task_s: float) -> int:
-        if not self._rolled:
-            return 1
-        in_time = _MOST_ROLLS
-        if self._seconds > 0:
-            in_time = min(in_time, int(task_s * self._rolled / self._seconds))
-        return max(1, min(in_time, -(-self._left // (_SHARE * workers))))
-
-
-class Assembly:
-    """Puts the rows of tasks together again, until a chunk is whole.
-
-    So a file is always a whole chunk, however many workers share it.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: dict[range, dict[int, pa.Table]] = {}
-        self._missing: dict[range, int] = {}
-
-    def put(self, task: range, chunk: range, rows: pa.Table) -> pa.Table | None:
-        """Takes a task's rows; returns all rows of the chunk if it is whole with them."""
-        waiting = self._waiting.setdefault(chunk, {})
-        waiting[task.start] = rows
-        self._missing[chunk] = self._missing.get(chunk, len(chunk)) - len(task)
-        if self._missing[chunk]:
-            return None
-        del self._waiting[chunk], self._missing[chunk]
-        import pyarrow as pa
-
-        return pa.concat_tables([waiting[first] for first in sorted(waiting)])
-
-
-MAX_DEATHS = 3  # a task; what kills its worker every time must not do so for ever
-_HAND_OUT = 2  # tasks for each result that waits to be looked at: more workers get busy, soon
-_LOOK_S = 2.0  # between two looks at workers from whom nothing comes
-
 
 class Crew:
-    """Workers at work on one kit."""
+    """Shares tasks of one job out among workers, and again those that one took when it died."""
 
-    def __init__(self, workers: Workers, kit: Kit) -> None:
-        self._workers = workers
-        self._kit = kit
+    def __init__(self, workers: Workers, job: Kit) -> None:
+        self._workers, self._job = workers, job
 
     def sample(self) -> Sample:
         """Roll 0, by which one sees whether two machines come to the same bits."""
         once = iter([()])
-        for _, made in self.results(make_sample, lambda: next(once, None)):
-            sample: Sample = made
-            return sample
-        raise RuntimeError("a task came back without a result")
+        [(_, sample)] = self.results(make_sample, lambda: next(once, None))
+        return sample  # type: ignore[no-any-return]
 
     def results(
-        self, make: Callable[..., Any], take: Callable[[], tuple[Any, ...] | None]
-    ) -> Generator[tuple[tuple[Any, ...], Any], None, None]:
+        self, make: Callable[..., Any], take: Callable[[], Task | None]
+    ) -> Generator[tuple[Task, Any], None, None]:
         """Each task with what it came to, in the order in which they get done.
 
         Args:
-            make: called in a worker with the kit and, if there is one, the first item of a task.
+            make: called in a worker with the job and, if there is one, the first item of a task.
             take: gives the next task; None after the last one.
 
         Raises:
             WorkerError: a task's worker died more than `MAX_DEATHS` times, or no worker is left.
         """
-        work = _Work(self._workers, make, take)
-        kit = self._workers.send(self._kit)
+        workers = self._workers
+        job = workers.send(self._job)
+        again: deque[Task] = deque()
+        deaths: Counter[Task] = Counter()
+        under_way: dict[Future[Any], Task] = {}
+        ready: SimpleQueue[Future[Any]] = SimpleQueue()
         while True:
             try:
-                work.hand_out(kit)
-                if not work.under_way:
+                handed = 0  # every worker is kept busy, but results are looked at soon
+                while len(under_way) < workers.prefetch * workers.count() and (
+                    handed < _HAND_OUT or ready.empty()
+                ):
+                    if not again:
+                        if (task := take()) is None:
+                            break
+                        again.append(task)
+                    future = workers.submit(make, job, *again[0][:1])
+                    under_way[future] = again.popleft()
+                    future.add_done_callback(ready.put)
+                    handed += 1
+                if not under_way:
                     return
-                future = work.ready.get(timeout=_LOOK_S)
-                if future not in work.under_way:  # of an executor that broke
-                    continue
-                result = _result(future, self._workers)
-                yield work.done(future), result
+                future = ready.get(timeout=_LOOK_S)
+                if future in under_way:  # not of an executor that broke
+                    result = _result(future, workers)
+                    yield under_way.pop(future), result
             except Empty:
-                self._workers.check()
+                workers.check()
             except BrokenExecutor as error:
-                work.lost(error)
-                self._workers.renew()
-                kit = self._workers.send(self._kit)
-
-
-class _Work:
-    """The tasks that are under way, and those that were and must be handed out again."""
-
-    def __init__(
-        self,
-        workers: Workers,
-        make: Callable[..., Any],
-        take: Callable[[], tuple[Any, ...] | None],
-    ) -> None:
-        self._workers, self._make, self._take = workers, make, take
-        self._again: deque[tuple[Any, ...]] = deque()
-        self._deaths: Counter[tuple[Any, ...]] = Counter()
-        self._over = False
-        self.under_way: dict[Future[Any], tuple[Any, ...]] = {}
-        self.ready: SimpleQueue[Future[Any]] = SimpleQueue()
-
-    def hand_out(self, kit: Any) -> None:
-        """Keeps every worker busy, but looks at results as soon as there are some."""
-        handed = 0
-        while len(self.under_way) < self._workers.ahead * self._workers.count() and (
-            handed < _HAND_OUT or self.ready.empty()
-        ):
-            if not self._again:
-                task = None if self._over else self._take()
-                if task is None:
-                    self._over = True
-                    return
-                self._again.append(task)
-            future = self._workers.executor().submit(self._make, kit, *self._again[0][:1])
-            self.under_way[future] = self._again.popleft()
-            future.add_done_callback(self.ready.put)
-            handed += 1
-
-    def done(self, future: Future[Any]) -> tuple[Any, ...]:
-        """Takes a task off the list."""
-        task = self.under_way.pop(future)
-        del self._deaths[task]
-        return task
-
-    def lost(self, error: BrokenExecutor) -> None:
-        """All that was under way went with its workers, and any of it may have killed them."""
-        self._deaths.update(self.under_way.values())
-        self._again.extend(self.under_way.values())
-        self.under_way.clear()
-        if self._deaths and max(self._deaths.values()) > MAX_DEATHS:
-            raise WorkerError(
-                f"workers at the same rolls died {MAX_DEATHS + 1} times (killed, or out of "
-                "memory?); finished parts are kept: run the same again, perhaps with fewer workers"
-            ) from error
+                # All that was under way went with its workers, and any of it may have killed them.
+                deaths.update(under_way.values())
+                again.extend(under_way.values())
+                under_way.clear()
+                if max(deaths.values(), default=0) > MAX_DEATHS:
+                    raise WorkerError(
+                        f"workers at the same rolls died {MAX_DEATHS + 1} times (killed, or out of "
+                        "memory?); finished parts are kept: run the same again, perhaps with "
+                        "fewer workers"
+                    ) from error
+                workers.restart()
+                job = workers.send(self._job)
 
 
 def _result(future: Future[Any], workers: Workers) -> Any:
@@ -364,7 +334,7 @@ def _result(future: Future[Any], workers: Workers) -> Any:
     except BrokenExecutor:
         raise
     except BaseException as error:
-        told = workers.error(error)
+        told = workers.explained(error)
         if told is error:
             raise
         raise told from error

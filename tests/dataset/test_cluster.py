@@ -16,7 +16,7 @@ from fake_rolls import FakePlan
 from runs import files_in, wait_until
 
 from physim.dataset import dask
-from physim.dataset.folder import read_counts
+from physim.dataset.parquet import read_counts
 from physim.dataset.plan import BatchPlan
 from physim.dataset.run import run_batch
 from physim.errors import ConfigError, DatasetError, WorkerError

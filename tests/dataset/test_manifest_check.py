@@ -10,8 +10,8 @@ import pytest
 from fake_rolls import FakePlan
 from pyarrow import parquet
 
-from physim.dataset.folder import read_counts
 from physim.dataset.manifest import only_writer
+from physim.dataset.parquet import read_counts
 from physim.dataset.run import run_batch
 from physim.errors import DatasetError
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from physim.dataset import processes
+from physim.dataset import workers
 
-ROOT = Path(processes.__file__).resolve().parents[2]
+ROOT = Path(workers.__file__).resolve().parents[2]
 
 SCRIPT = """
 import sys
@@ -20,8 +20,8 @@ print(physim.batch(6, seed=1, workers=2).counts == physim.batch(6, seed=1, worke
 """
 
 SPAWNED = """
-from physim.dataset import processes
-processes.FORKS = False
+from physim.dataset import workers
+workers.FORKS = False
 """
 
 FORKED = """
@@ -37,7 +37,7 @@ print(os.waitpid(child, 0)[1])
 PRELOADED = """
 import importlib, os, sys, threading
 from pathlib import Path
-from physim.dataset.processes import PRELOAD
+from physim.dataset.plan import PRELOAD
 for name in PRELOAD:
     importlib.import_module(name)
 print(sorted({"numba", "scipy", "pybullet", "trimesh", "pyarrow"} & {*sys.modules}))
@@ -83,15 +83,15 @@ TWICE = """
 import os, signal, sys, threading, time
 from pathlib import Path
 sys.path[:0] = [sys.argv[1], os.getcwd()]
-from physim.dataset import executors
+from physim.dataset import workers
 from physim.dataset.run import run_batch
 from slow_plan import SlowPlan
 closing = threading.Event()
-shutdown = executors._Processes.shutdown
+shutdown = workers.WorkerPool.shutdown
 def seen(*arguments, **options):
     closing.set()
     shutdown(*arguments, **options)
-executors._Processes.shutdown = seen
+workers.WorkerPool.shutdown = seen
 def interrupt():
     while len([*Path().glob("rolling-*")]) < 2:
         time.sleep(0.05)
@@ -109,8 +109,8 @@ except KeyboardInterrupt:
 TERMINATED = """
 import sys, time
 from types import ModuleType
-from physim.dataset.workers import start_worker
-start_worker()
+from physim.dataset.workers import _start_worker
+_start_worker(None)
 sys.modules["physim.physics.pair"] = ModuleType("half loaded")
 print("ready", file=sys.stderr, flush=True)
 while True:
@@ -127,11 +127,11 @@ physim.batch(60, seed=1, toss="hand", workers=2)
 
 THREADS = """
 import os, sys, threading
-from physim.dataset import processes
+from physim.dataset import workers
 main, before = sys.modules["__main__"], dict(os.environ)
 def swap():
     for _ in range(2000):
-        with processes.another_main(), processes._same_path():
+        with workers.another_main():
             pass
 threads = [threading.Thread(target=swap) for _ in range(4)]
 for thread in threads: thread.start()
@@ -169,7 +169,7 @@ def test_workers_take_no_module_from_the_current_folder(tmp_path: Path) -> None:
     assert not (here / "taken").exists(), (here / "taken").read_text()
 
 
-@pytest.mark.skipif(not processes.FORKS, reason="no fork server here")
+@pytest.mark.skipif(not workers.FORKS, reason="no fork server here")
 def test_the_server_loads_the_engine_but_no_threads_and_no_scipy(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
     loaded, threads, others = run(PRELOADED, tmp_path / "here").splitlines()
@@ -190,7 +190,7 @@ def test_without_a_server_workers_are_spawned(tmp_path: Path) -> None:
 def test_the_environment_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
     monkeypatch.setenv("PYTHONPATH", "/somewhere")
-    with processes._same_path():
+    with workers.another_main():
         assert os.environ["PYTHONSAFEPATH"] == "1"
         assert os.environ["PYTHONPATH"] == os.pathsep.join(sys.path)
     assert "PYTHONSAFEPATH" not in os.environ

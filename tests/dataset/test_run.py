@@ -11,7 +11,7 @@ import pytest
 from fake_rolls import FakePlan
 from runs import files_in, rows_in, wait_until
 
-from physim.dataset.folder import read_columns, read_counts
+from physim.dataset.parquet import read_columns, read_counts
 from physim.dataset.rows import row_of
 from physim.dataset.run import run_batch
 from physim.errors import ConfigError, WorkerError
