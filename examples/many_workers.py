@@ -16,27 +16,19 @@ import threading
 import time
 from concurrent.futures import Future
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pyarrow
 
 from physim.dataset.plan import BatchPlan
-from physim.dataset.rows import (
-    Done,
-    close_simulator,
-    decode,
-    make_counts,
-    make_rows,
-    make_sample,
-)
-from physim.dataset.run import run_on
+from physim.dataset.rows import Done, decode, make_counts, make_rows, make_sample
+from physim.dataset.run import run_batch
 from physim.dataset.workers import Workers
 from physim.statistics.counts import Counts
 
 
 class SimulatedWorkers(Workers):
-    """Workers of `run_on`."""
+    """Workers of `run_batch`."""
 
     prefetch = 2
 
@@ -58,6 +50,7 @@ class SimulatedWorkers(Workers):
         return max(2.0, self.count() / 50)  # as on a cluster
 
     def close(self) -> None:
+        super().close()
         with self._changed:
             self._open = False
             self._changed.notify()
@@ -117,11 +110,9 @@ def main(rolls_each: int, roll_s: float, chunk_size: int, counts: list[int]) -> 
                     if not began:
                         began.extend((time.monotonic(), time.process_time()))
 
-                run_on(crew, plan, Path(folder), counts_only=counts_only, progress=note)
+                run_batch(plan, folder, workers=crew, counts_only=counts_only, progress=note)
                 took_s = time.monotonic() - began[0]
                 cpu_s = time.process_time() - began[1] - crew.pretending_s
-                crew.close()
-                close_simulator()
             wanted = workers / roll_s
             print(
                 f"{workers:7}  {'counts' if counts_only else 'rolls ':6} {wanted:13,.0f}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, dataclass, field, fields, replace
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin, get_type_hints
 
 from physim import __version__, files
 from physim.config import MAX_ROLLS
@@ -147,67 +147,41 @@ def read_manifest(folder: Path | str) -> Manifest:
     content = read_plain(path, DatasetError, "see to its permissions")
     try:
         data = json.loads(content)
-        wrong = _problem(data) if isinstance(data, dict) else "it holds no keys and values"
+        wrong = "" if isinstance(data, dict) else "it holds no keys and values"
     except (ValueError, RecursionError):  # of the JSON, or of its encoding
         wrong = "it is no JSON text"
-    if wrong:
-        raise DatasetError(
-            f"{path}: the manifest is damaged: {wrong}; restore it from a copy, or begin another "
-            "folder (the parts in this one may still be good)"
-        )
-    if data["format"] != FORMAT:
+    if not wrong and data.get("format", FORMAT) != FORMAT:
         raise DatasetError(
             f"{path}: of format {shown(data['format'])}, this physim {__version__} reads {FORMAT}; "
             "use the version that made it, or begin another folder"
+        )
+    if wrong := wrong or _problem(data := {"mixed_with": [], **data}):  # older ones are without
+        raise DatasetError(
+            f"{path}: the manifest is damaged: {wrong}; restore it from a copy, or begin another "
+            "folder (the parts in this one may still be good)"
         )
     return Manifest(**data)
 
 
 def _problem(data: Json) -> str:
     """What is wrong with the content of a manifest; empty if nothing is."""
-    if data.get("format", FORMAT) != FORMAT:
-        return ""  # of another version
-    known = {field.name for field in fields(Manifest)}
-    if unlike := known - {"mixed_with"} - set(data) or set(data) - known:
+    types = get_type_hints(Manifest)
+    if unlike := set(types) ^ set(data):
         return f"the key {shown(min(unlike))} is missing or unknown"
-    machines = data.get("mixed_with", [])  # older manifests are without
-    names, configuration = data["names"], data["configuration"]
-    good = {
-        "kind": data["kind"] in (ROLLS, COUNTS),
-        "n": _whole(data["n"], 1, MAX_ROLLS),
-        "chunk_size": _whole(data["chunk_size"], 1, MAX_ROLLS),
-        "seed": _whole(data["seed"], 0, MAX_SEED),
-        "names": isinstance(names, dict) and _texts({key: names.get(key) for key in _NAMED}),
-        "configuration": isinstance(configuration, dict),
-        "platform": _texts(data["platform"]),
-        "versions": _texts(data["versions"]),
-        "check_roll": isinstance(data["check_roll"], dict)
-        and list(data["check_roll"]) == list(COLUMNS),
-        "columns": data["columns"] == (COLUMNS if data["kind"] == ROLLS else {}),
-        "mixed_with": isinstance(machines, list)
-        and all(
-            isinstance(one, dict) and set(one) == _MACHINE and all(map(_texts, one.values()))
-            for one in machines
-        ),
-    }
-    for key, right in good.items():
-        if not right:
+    for key, kind in types.items():
+        if type(data[key]) is not (get_origin(kind) or kind):
             return f"`{key}` cannot be {shown(data[key])}"
-    if sha256(configuration) != data["configuration_sha256"]:
+    limits = {"n": (1, MAX_ROLLS), "chunk_size": (1, MAX_ROLLS), "seed": (0, MAX_SEED)}
+    for key, (low, high) in limits.items():
+        if not low <= data[key] <= high:
+            return f"`{key}` must lie in {low} to {high}, found {shown(data[key])}"
+    if data["kind"] not in (ROLLS, COUNTS):
+        return f"`kind` cannot be {shown(data['kind'])}"
+    if data["columns"] != (COLUMNS if data["kind"] == ROLLS else {}):
+        return f"`columns` are not those of a dataset of {data['kind']}"
+    if sha256(data["configuration"]) != data["configuration_sha256"]:
         return "`configuration_sha256` is not the hash of `configuration`"
-    return "" if configuration.get("seed") == data["seed"] else "`seed` differs in `configuration`"
-
-
-_NAMED = ("model", "toss")
-_MACHINE = {"platform", "versions"}
-
-
-def _whole(value: object, low: int, high: int) -> bool:
-    return type(value) is int and low <= value <= high
-
-
-def _texts(value: object) -> bool:
-    return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
+    return "" if data["configuration"].get("seed") == data["seed"] else "`seed` is another one"
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -255,18 +229,15 @@ def only_writer(folder: Path) -> Iterator[None]:
     Raises:
         DatasetError: no folder can be made there, or another run is writing to it.
     """
-    make_folder(folder)
-    with usable(folder):
-        lock = (folder / ".lock").open("a")
-    with lock:
+    with ExitStack() as held:
+        make_folder(folder)
         with usable(folder):
-            alone = locked(lock.fileno())
-        if not alone:
-            raise DatasetError(
-                f"{folder}: another run is writing to it; wait for it to end or choose another "
-                "folder"
-            )
-        with usable(folder):
+            lock = held.enter_context((folder / ".lock").open("a"))
+            if not locked(lock.fileno()):
+                raise DatasetError(
+                    f"{folder}: another run is writing to it; wait for it to end or choose "
+                    "another folder"
+                )
             for left_over in folder.rglob(f".*{files.UNFINISHED}"):
                 left_over.unlink()
         yield

@@ -22,7 +22,6 @@ from physim.dataset.manifest import (
     COUNTS,
     NAME,
     ROLLS,
-    Json,
     Manifest,
     only_writer,
     read_manifest,
@@ -77,7 +76,7 @@ def run_batch(
     plan: BatchPlan,
     out: Path | str | None = None,
     *,
-    workers: int | None = None,
+    workers: int | Workers | None = None,
     dask: str | None = None,
     counts_only: bool = False,
     mixed_platforms: bool = False,
@@ -88,7 +87,8 @@ def run_batch(
     Args:
         plan: what to roll.
         out: the dataset folder, made if need be; None keeps counts in memory alone.
-        workers: processes; None for one a core. The result does not depend on it.
+        workers: processes; None for one a core. The result does not depend on it. Or workers of
+            another kind, which are closed in the end.
         dask: address of a Dask scheduler whose workers make the rolls, such as
             `tcp://host:8786`, or `local` for a cluster of its own, of `workers` processes.
         counts_only: keeps `counts.json` in the folder in place of the rolls.
@@ -107,102 +107,78 @@ def run_batch(
         raise ConfigError(
             "workers does not go with a Dask scheduler, which has its own; leave it out"
         )
-    count = min(MAX_WORKERS, cores())
-    if workers is not None:
-        count = config.whole("workers", workers, 1, MAX_WORKERS)
     if progress is not None and not callable(progress):
         raise ConfigError(
             f"progress must be a function of two numbers or None, found {shown(progress)}"
         )
+    if workers is None:
+        workers = min(MAX_WORKERS, cores())
+    elif not isinstance(workers, Workers):
+        workers = config.whole("workers", workers, 1, MAX_WORKERS)
     with ExitStack() as held:
         if out is not None:
             out = config.path("out", out)
             refuse_foreign(out)
             held.enter_context(only_writer(out))
-        crew: Workers
-        if dask is None:
-            crew = LocalWorkers(min(count, plan.n), plan.modules)
-        else:
+        if not isinstance(workers, Workers) and dask is None:
+            workers = LocalWorkers(min(workers, plan.n), plan.modules)
+        elif not isinstance(workers, Workers):
             from physim.dataset.dask import open_cluster
 
-            crew = held.enter_context(open_cluster(None if dask == LOCAL else dask, count))
-        held.enter_context(closing(crew))
-        return run_on(
-            crew,
-            plan,
-            out,
-            counts_only=counts_only,
-            mixed_platforms=mixed_platforms,
-            progress=progress,
-        )
-
-
-def run_on(
-    workers: Workers,
-    plan: BatchPlan,
-    out: Path | None,
-    *,
-    counts_only: bool = False,
-    mixed_platforms: bool = False,
-    progress: Progress | None = None,
-) -> BatchResult:
-    """As `run_batch`, on these workers; `only_writer` must hold the folder."""
-    configuration = plan.configuration()
-    job = Kit.of(plan, these_versions() if workers.remote else None)
-    kind = COUNTS if counts_only or out is None else ROLLS
-    sample = cache(Crew(workers, job).sample)
-    with ExitStack() as held:
-        store: Tally | PartStore
-        if out is None:
-            store = Tally(plan.n, plan.chunk_size or default_chunk_size(plan.n, counts_only))
-        else:
-            store = _open_store(plan, configuration, kind, out, sample, mixed=mixed_platforms)
+            workers = held.enter_context(open_cluster(None if dask == LOCAL else dask, workers))
+        held.enter_context(closing(workers))
+        job = Kit.of(plan, these_versions() if workers.remote else None)
+        sample = cache(Crew(workers, job).sample)
+        kind = COUNTS if counts_only or out is None else ROLLS
+        store = _open_store(plan, kind, out, sample, mixed=mixed_platforms)
         held.enter_context(closing(store))
-        before = done = store.done
-        if progress:
-            progress(done, plan.n)
-        if workers.remote and done < plan.n:
+        before = store.done
+        if workers.remote and before < plan.n:
             job = replace(job, sample=sample())
-        tasks = Tasks(store.missing(), plan.n - done)
-        results = Crew(workers, job).results(
-            make_counts if kind == COUNTS else make_rows,
-            lambda: tasks.take(workers.count(), workers.task_s()),
-        )
-        held.enter_context(closing(results))
+        _make_missing(plan.n, store, Crew(workers, job), progress or (lambda *_: None))
+    return BatchResult(plan.n, plan.n - before, out, store if isinstance(store, Tally) else None)
+
+
+def _make_missing(n: int, store: Tally | PartStore, crew: Crew, progress: Progress) -> None:
+    done = store.done
+    progress(done, n)
+    tasks = Tasks(store.missing(), n - done)
+    make = make_counts if isinstance(store, Tally) else make_rows
+    workers = crew.workers
+    with closing(
+        crew.results(make, lambda: tasks.take(workers.count(), workers.task_s()))
+    ) as results:
         for (task, chunk), made in results:
             tasks.took(len(task), made.seconds)
             store.add(task, chunk, made.content)
             done += len(task)
-            if progress:
-                progress(done, plan.n)
-    return BatchResult(plan.n, plan.n - before, out, store if isinstance(store, Tally) else None)
+            progress(done, n)
 
 
 def _open_store(
-    plan: BatchPlan,
-    configuration: Json,
-    kind: str,
-    folder: Path,
-    sample: Callable[[], Sample],
-    *,
-    mixed: bool,
+    plan: BatchPlan, kind: str, folder: Path | None, sample: Callable[[], Sample], *, mixed: bool
 ) -> Tally | PartStore:
     """Begins, resumes or extends the dataset of a plan, by the chunk size of the folder.
 
     Args:
         plan: what to roll.
-        configuration: the plan's.
         kind: `rolls` or `counts`.
-        folder: empty, or with a dataset of the same configuration and no more rolls.
+        folder: empty, or with a dataset of the same configuration and no more rolls; None keeps
+            counts in memory.
         sample: makes roll 0, to compare its bits before rolls are added.
         mixed: whether rolls of other bits may be added.
 
     Raises:
         DatasetError: the folder holds something else, or a damaged part.
     """
-    there = None
-    if (folder / NAME).exists():
-        there = read_manifest(folder)
+    if folder is None:
+        return Tally(plan.n, plan.chunk_size or default_chunk_size(plan.n, counts_only=True))
+    configuration = plan.configuration()
+    there = read_manifest(folder) if (folder / NAME).exists() else None
+    if there is None:
+        manifest = Manifest.of(plan, configuration, kind, sample())
+        manifest.write(folder)
+    else:
         there.check_configuration(configuration, kind, folder)
         if plan.n < there.n:
             raise DatasetError(
@@ -210,9 +186,6 @@ def _open_store(
                 "choose another folder"
             )
         manifest = replace(there, n=plan.n)
-    else:
-        manifest = Manifest.of(plan, configuration, kind, sample())
-        manifest.write(folder)
     store: Tally | PartStore
     if kind == COUNTS:
         store = Tally(manifest.n, manifest.chunk_size, folder, manifest.configuration_sha256)
@@ -220,11 +193,10 @@ def _open_store(
         from physim.dataset.parquet import PartStore
 
         store = PartStore(folder, manifest)
-    if there is not None:
-        if store.done < plan.n:
-            manifest = manifest.joined(sample(), folder, mixed=mixed)
-        if manifest != there:
-            manifest.write(folder)
+    if there is not None and store.done < plan.n:
+        manifest = manifest.joined(sample(), folder, mixed=mixed)
+    if there not in (None, manifest):
+        manifest.write(folder)
     return store
 
 
@@ -265,7 +237,7 @@ class Crew:
     """Shares tasks of one job out among workers, and again those that one took when it died."""
 
     def __init__(self, workers: Workers, job: Kit) -> None:
-        self._workers, self._job = workers, job
+        self.workers, self._job = workers, job
 
     def sample(self) -> Sample:
         """Roll 0, by which one sees whether two machines come to the same bits."""
@@ -285,7 +257,7 @@ class Crew:
         Raises:
             WorkerError: a task's worker died more than `MAX_DEATHS` times, or no worker is left.
         """
-        workers = self._workers
+        workers = self.workers
         job = workers.send(self._job)
         again: deque[Task] = deque()
         deaths: Counter[Task] = Counter()

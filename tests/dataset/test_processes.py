@@ -25,12 +25,14 @@ workers.FORKS = False
 """
 
 FORKED = """
-import os
-import physim
-counts = physim.batch(6, seed=1, workers=2).counts
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from fake_rolls import FakePlan
+from physim.dataset.run import run_batch
+counts = run_batch(FakePlan(n=6), workers=2).counts
 child = os.fork()
 if child == 0:
-    os._exit(0 if physim.batch(6, seed=1, workers=2).counts == counts else 1)
+    os._exit(0 if run_batch(FakePlan(n=6), workers=2).counts == counts else 1)
 print(os.waitpid(child, 0)[1])
 """
 
@@ -55,7 +57,7 @@ sys.path.insert(0, {tests!r})
 from fake_rolls import FakePlan
 from physim.dataset.run import run_batch
 
-Path("slow_to_load.py").write_text("import time; time.sleep(1.0)")
+Path("slow_to_load.py").write_text("import time; time.sleep(0.6)")
 sys.path.insert(0, os.getcwd())
 def stop(*_):
     raise KeyboardInterrupt
@@ -122,7 +124,7 @@ while True:
 
 FOLDERS = """
 import physim
-physim.batch(60, seed=1, toss="hand", workers=2)
+physim.batch(20, seed=1, toss="hand", workers=2)
 """
 
 THREADS = """
@@ -179,7 +181,7 @@ def test_the_server_loads_the_engine_but_no_threads_and_no_scipy(tmp_path: Path)
 
 def test_a_forked_child_of_the_caller_has_workers_too(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
-    assert run(FORKED, tmp_path / "here") == "0\n"
+    assert run(FORKED, tmp_path / "here", str(Path(__file__).parent)) == "0\n"
 
 
 def test_without_a_server_workers_are_spawned(tmp_path: Path) -> None:
@@ -197,8 +199,10 @@ def test_the_environment_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     assert os.environ["PYTHONPATH"] == "/somewhere"
 
 
-@pytest.mark.parametrize("signal", ["SIGINT", "SIGTERM"])
-@pytest.mark.parametrize("moments", [(0.3,), (0.6,), (2.5,)])
+@pytest.mark.parametrize(
+    ("signal", "moments"),
+    [("SIGINT", (0.2,)), ("SIGTERM", (0.4,)), ("SIGINT", (1.5,)), ("SIGTERM", (1.5,))],
+)
 def test_an_interrupt_while_workers_start_is_quiet(
     tmp_path: Path, signal: str, moments: tuple[float, ...]
 ) -> None:
