@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,8 +31,7 @@ from physim.physics.body import Body
 from physim.physics.energy_bound import Certificate
 from physim.physics.rest import RestCriterion
 from physim.physics.surfaces import EngineSettings
-from physim.physics.surfaces import table as table_named
-from physim.pigs.by_name import load_model, model_folder
+from physim.pigs.by_name import model_folder
 from physim.pigs.mesh import write_text
 from physim.pigs.model import load_folder
 from physim.pigs.stable_poses import StableRest, model_rests
@@ -41,7 +40,7 @@ from physim.poses.contacts import pig_contacts, table_contacts, table_gap_m
 from physim.quaternions import from_axis_angle, from_matrix, up_in_body
 from physim.rules.score import outcome_of, score_of
 from physim.seeding import MAX_SEED, stream
-from physim.tosses.library import toss as toss_named
+from physim.setup_options import FAST, SETTLE_MODES, SetupOptions
 from physim.tosses.release import Draws, TossModel
 from physim.types import (
     PIG_NAMES,
@@ -65,7 +64,6 @@ if TYPE_CHECKING:
     from physim.physics.recording import Recording, Track
     from physim.physics.simulate import Observer, World
 
-SETTLE_MODES = FULL, FAST = "full", "fast"
 _NOT_OPEN = "a Simulator is opened by `with Simulator(setup) as simulator:`"
 
 
@@ -98,49 +96,17 @@ class Setup:
             )
 
     @classmethod
-    def named(
-        cls,
-        model: str | Path = "standard",
-        *,
-        black: str | Path | None = None,
-        pink: str | Path | None = None,
-        toss: str = "trapdoor",
-        height_mm: float | None = None,
-        surface: str | None = None,
-        settings: EngineSettings | None = None,
-        settle: str = FAST,
-    ) -> Setup:
+    def named(cls, model: str | Path = "standard", **options: Any) -> Setup:
         """A setup from the names that the command line uses.
 
         Args:
             model: of both pigs: a name or a path to a model folder.
-            black: of the black pig, in place of `model`.
-            pink: of the pink pig, in place of `model`.
-            toss: `trapdoor`, `hand` or `drop`.
-            height_mm: of release; None for the toss's own.
-            surface: of the table; None for the default.
-            settings: of the engine; None for the default.
-            settle: "full" or "fast".
+            options: the other attributes of `SetupOptions`, such as `toss="hand"`.
 
         Raises:
             ConfigError, ModelError: an unknown name, or a file that cannot be used.
         """
-        both = config.text("model", model)
-        of_black = config.optional_text("black", black) or both
-        of_pink = config.optional_text("pink", pink) or both
-        if settings is not None and not isinstance(settings, EngineSettings):
-            raise ConfigError(
-                f"settings must be EngineSettings or None, found {errors.shown(settings)}"
-            )
-        black_model = load_model(of_black)
-        return cls(
-            black_model,
-            black_model if of_pink == of_black else load_model(of_pink),
-            toss_named(toss, height_mm),
-            table_named(config.optional_text("surface", surface)),
-            settings or EngineSettings(),
-            settle=settle,
-        )
+        return SetupOptions(model=model, **options).setup()
 
     @property
     def pigs(self) -> tuple[PigModel, PigModel]:
@@ -315,12 +281,6 @@ def check_seed(seed: int, index: int) -> tuple[int, int]:
     return config.whole("the seed", seed, 0, MAX_SEED), config.whole(
         "the index", index, 0, MAX_SEED
     )
-
-
-def roll(seed: int, index: int = 0, *, setup: Setup | None = None) -> Roll:
-    """One roll on an engine of its own; for many, open a `Simulator`."""
-    with Simulator(setup or Setup.named()) as simulator:
-        return simulator.roll(seed, index)
 
 
 @dataclass(frozen=True)

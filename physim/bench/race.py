@@ -28,7 +28,8 @@ import numpy as np
 from physim.dataset.plan import BatchPlan
 from physim.errors import PhysicsError, PhysimError
 from physim.seeding import stream
-from physim.simulator import FAST, FULL, RestTable, Setup, Simulator, judge
+from physim.setup_options import FAST, FULL
+from physim.simulator import RestTable, Setup, Simulator, judge
 from physim.statistics.compare import g_test, total_variation
 from physim.statistics.counts import NAMED_POSES, Counts
 from physim.statistics.report import summarize

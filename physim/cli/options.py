@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,10 +14,12 @@ import click
 from physim.config import path
 from physim.errors import ConfigError, shown
 from physim.seeding import MAX_SEED
+from physim.setup_options import SETTLE_MODES, SetupOptions
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _LONGEST = 40  # characters of a number
+_FIXES = "Fixes every result."
 
 
 def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
@@ -95,64 +98,40 @@ def millimetres(text: str) -> float:
     return number
 
 
-_SEED_OPTION = click.option(
-    "--seed", type=SEED, default=0, show_default=True, help="Fixes every result."
-)
-_PIG_OPTIONS = (
-    click.option(
-        "--model",
-        default="standard",
-        show_default=True,
-        metavar="NAME|FOLDER",
-        help="Pig model of both pigs.",
-    ),
-    click.option("--black", metavar="NAME|FOLDER", help="Model of the black pig only."),
-    click.option("--pink", metavar="NAME|FOLDER", help="Model of the pink pig only."),
-    click.option(
-        "--toss",
-        default="trapdoor",
-        show_default=True,
-        metavar="NAME|FILE",
-        help="How the pigs are released: trapdoor, hand, drop, trapdoor_big, hand_big, "
-        "trapdoor_before_fit, or the YAML file of a toss.",
-    ),
-    click.option(
-        "--height-mm",
-        type=millimetres,
-        metavar="MM",
-        help="Height of release, 1 to 3000. Without it, the toss's own; trapdoor alternates.",
-    ),
-    click.option(
-        "--surface",
-        metavar="NAME",
-        help="What covers the table: laminate (default), wood, glass, cloth, felt; or floor.",
-    ),
-    click.option(
-        "--time-step-s",
-        type=seconds,
-        metavar="S",
-        help="Time step of the engine: 1/256 halved some times (advanced).",
-    ),
-    click.option(
-        "--settle",
-        type=click.Choice(["full", "fast"]),
-        default="fast",
-        show_default=True,
-        help="Stop when the outcome is certain, or when both pigs are still: the same rolls.",
-    ),
-)
+_KINDS: dict[str, Any] = {
+    "mm": millimetres,
+    "mm_mm": (decimal_number(1, 1e5),) * 2,
+    "s": seconds,
+    "settle": click.Choice(SETTLE_MODES),
+}
+_SETUP_OPTIONS = {
+    entry.name: {
+        "type": _KINDS.get(entry.metadata["kind"]),
+        "default": entry.default,
+        "show_default": entry.default is not None,
+        "metavar": entry.metadata["metavar"],
+        "help": entry.metadata["help"],
+    }
+    for entry in fields(SetupOptions)
+}
 
 
 def setup_options(command: Command) -> Command:
     """All options that fix a roll: `--seed`, `--model`, `--toss` and so on."""
-    return _SEED_OPTION(pig_options(command))
+    seed = click.option("--seed", type=SEED, default=0, show_default=True, help=_FIXES)
+    return seed(pig_options(command))
 
 
 def pig_options(command: Command) -> Command:
-    """As `setup_options`, without the seed."""
-    for option in reversed(_PIG_OPTIONS):
-        command = option(command)
+    """The options of `setup_options` without the seed."""
+    for name in reversed(_SETUP_OPTIONS):
+        command = _setup_option(name)(command)
     return command
+
+
+def _setup_option(name: str, **how: Any) -> Callable[[Command], Command]:
+    """One of `SetupOptions` as an option of the command line, with what differs there."""
+    return click.option(f"--{name.replace('_', '-')}", **{**_SETUP_OPTIONS[name], **how})
 
 
 def json_option(command: Command) -> Command:
@@ -162,6 +141,7 @@ def json_option(command: Command) -> Command:
     )
 
 
+_OF_FIT = "Without it, what the fit set out from, or {} without a fit."
 _FIT_OPTIONS = (
     click.option("--out", type=file_path, metavar="DIR", required=True, help="For all results."),
     click.option(
@@ -170,19 +150,17 @@ _FIT_OPTIONS = (
         metavar="FILE|DIR",
         help="Parameters that `physim calibrate` wrote, in place of the model's and the toss's.",
     ),
-    click.option(
-        "--model",
-        metavar="NAME|FOLDER",
-        help="Without it, what the fit set out from, or standard without a fit.",
-    ),
-    click.option("--black", metavar="NAME|FOLDER", help="Model of the black pig only."),
-    click.option("--pink", metavar="NAME|FOLDER", help="Model of the pink pig only."),
-    click.option(
-        "--toss",
+    _setup_option("model", default=None, show_default=False, help=_OF_FIT.format("standard")),
+    _setup_option("black"),
+    _setup_option("pink"),
+    _setup_option(
+        "toss",
+        default=None,
+        show_default=False,
         metavar="NAME",
-        help="Without it, what the fit set out from, or trapdoor without a fit.",
+        help=_OF_FIT.format("trapdoor"),
     ),
-    click.option("--surface", metavar="NAME", help="What covers the table."),
+    _setup_option("surface", help="What covers the table."),
     click.option(
         "--table",
         default="kern2006_pairs",

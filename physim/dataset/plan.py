@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from physim import __version__, config, errors, precomputed
+from physim import __version__, config, precomputed
 from physim.config import MAX_ROLLS
-from physim.errors import ConfigError, WorkerError
+from physim.errors import WorkerError
 from physim.seeding import MAX_SEED
+from physim.setup_options import SetupOptions
 from physim.types import PigModel, Roll
 
 if TYPE_CHECKING:
-    from physim.physics.surfaces import EngineSettings
     from physim.simulator import Prepared, Setup
 
 _LEAST_CHUNK = 200  # rolls a file: a few seconds of work
@@ -32,10 +32,6 @@ _FILES = 1_000  # a dataset, about: each costs two waits for the disk, and openi
 _COUNTS_CHUNK = 1_000_000  # rolls a task, at most; nothing waits
 PRELOAD = ("physim.dataset.preload", "physim.dataset.workers", "physim.dataset.rows")
 """Modules that workers need for real rolls, the slowest first."""
-SETTLE_MODES = ("full", "fast")
-_CALL_S = 1 / 128  # simulated time between two looks at the pigs, whatever the time step
-_FINEST_STEP_S = 1 / 65536
-_SIZES = ("n", "chunk_size")
 
 
 class Roller(Protocol):
@@ -68,22 +64,13 @@ class SetupSource:
         return Simulator(self.setup, self.prepared)
 
 
-@dataclass(frozen=True)
-class BatchPlan:
+@dataclass(frozen=True, kw_only=True)
+class BatchPlan(SetupOptions):
     """A batch by name.
-
-    NumPy's numbers and paths are taken, and kept as Python's own numbers and texts.
 
     Attributes:
         n: rolls, with the indices 0 to n - 1.
         seed: 0 to 2^63 - 1.
-        model: of both pigs: a name or a path to a model folder.
-        black, pink: of one pig, in place of `model`.
-        toss: `trapdoor`, `hand` or `drop`.
-        height_mm: of release; None for the toss's own.
-        surface: of the table; None for the default.
-        time_step_s: of the engine, 1/256 s halved some times; None for the default.
-        settle: `full` simulates until the pigs are still, `fast` until the outcome is certain.
         chunk_size: rolls a file; the results do not depend on it. None for the folder's own, or
             what suits `n`.
     """
@@ -92,63 +79,19 @@ class BatchPlan:
 
     n: int
     seed: int = 0
-    model: str | Path = "standard"
-    black: str | Path | None = None
-    pink: str | Path | None = None
-    toss: str = "trapdoor"
-    height_mm: float | None = None
-    surface: str | None = None
-    time_step_s: float | None = None
-    settle: str = "fast"
     chunk_size: int | None = None
 
     def __post_init__(self) -> None:
-        checked = {
-            "n": config.whole("n", self.n, 1, MAX_ROLLS),
-            "seed": config.whole("seed", self.seed, 0, MAX_SEED),
-            "model": config.text("model", self.model),
-            "toss": config.text("toss", self.toss),
-            **{
-                name: config.optional_text(name, getattr(self, name))
-                for name in ("black", "pink", "surface")
-            },
-            **{
-                name: None if value is None else config.number(name, value)
-                for name in ("height_mm", "time_step_s")
-                for value in (getattr(self, name),)
-            },
-        }
+        super().__post_init__()
+        object.__setattr__(self, "n", config.whole("n", self.n, 1, MAX_ROLLS))
+        object.__setattr__(self, "seed", config.whole("seed", self.seed, 0, MAX_SEED))
         if self.chunk_size is not None:
-            checked["chunk_size"] = config.whole("chunk_size", self.chunk_size, 1, MAX_ROLLS)
-        if self.settle not in SETTLE_MODES:
-            raise ConfigError(
-                f"settle must be {' or '.join(SETTLE_MODES)}, found {errors.shown(self.settle)}"
-            )
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+            size = config.whole("chunk_size", self.chunk_size, 1, MAX_ROLLS)
+            object.__setattr__(self, "chunk_size", size)
 
     def names(self) -> dict[str, Any]:
         """The names and numbers as they were given, without the sizes."""
-        return {name: value for name, value in asdict(self).items() if name not in _SIZES}
-
-    def setup(self) -> Setup:
-        """Loads what the names stand for.
-
-        Raises:
-            ConfigError, ModelError: an unknown name, or a file that cannot be used.
-        """
-        from physim.simulator import Setup
-
-        return Setup.named(
-            self.model,
-            black=self.black,
-            pink=self.pink,
-            toss=self.toss,
-            height_mm=self.height_mm,
-            surface=self.surface,
-            settings=engine_settings(self.time_step_s),
-            settle=self.settle,
-        )
+        return {"seed": self.seed, **super().names()}
 
     def configuration(self) -> dict[str, Any]:
         """Every parameter that the rolls depend on; see `resolve`."""
@@ -174,27 +117,6 @@ def default_chunk_size(n: int, counts_only: bool = False) -> int:
         if n <= size * _FILES:
             return size
     return _MOST_CHUNK
-
-
-def engine_settings(time_step_s: float | None) -> EngineSettings:
-    """The engine's settings with another time step; it is looked at equally often.
-
-    Raises:
-        ConfigError: not 1/256 s halved some times.
-    """
-    from physim.physics.surfaces import EngineSettings
-
-    if time_step_s is None:
-        return EngineSettings()
-    steps = 2  # 1/256 s is the coarsest step that is offered
-    while _CALL_S / steps > time_step_s and _CALL_S / steps > _FINEST_STEP_S:
-        steps *= 2
-    if _CALL_S / steps != time_step_s:  # exact: both are powers of two
-        raise ConfigError(
-            "the time step must be 1/256 s or that halved some times (1/512, 1/1024 ... 1/65536), "
-            f"found {time_step_s:g}"
-        )
-    return EngineSettings(time_step_s=time_step_s, steps_a_call=steps)
 
 
 Json = dict[str, Any]

@@ -15,6 +15,8 @@ from physim.errors import ConfigError, hint, shown_name
 from physim.types import GRAVITY_M_S2, Surface, Table
 
 SURFACES_YAML = Path(__file__).with_name("surfaces.yaml")
+_CALL_S = 1 / 128  # simulated time between two looks at the pigs, whatever the time step
+_FINEST_STEP_S = 1 / 65536
 _SIZE = ("length_mm", "width_mm")
 _FACTORS = ("lateral_friction", "restitution", "rolling_friction", "spinning_friction")
 
@@ -24,11 +26,15 @@ def surface_names() -> list[str]:
     return list(load(SURFACES_YAML)["surfaces"])
 
 
-def table(surface: str | None = None) -> Table:
+def table(surface: str | None = None, size_mm: tuple[float, float] | None = None) -> Table:
     """The table, with a named surface or the default one.
 
+    Args:
+        surface: its name.
+        size_mm: length and width; None for the surface's own.
+
     Raises:
-        ConfigError: unknown surface.
+        ConfigError: an unknown surface, or a size out of range.
     """
     data = load(SURFACES_YAML)
     surfaces = data["surfaces"]
@@ -39,10 +45,13 @@ def table(surface: str | None = None) -> Table:
             f"(valid: {', '.join(surfaces)})"
         )
     size = {**data["table"], **{key: v for key, v in surfaces[name].items() if key in _SIZE}}
+    where = SURFACES_YAML.name
+    if size_mm is not None:
+        where, size = "table_size_mm", dict(zip(_SIZE, size_mm, strict=True))
     return Table(
         _surface(name, surfaces[name]),
-        number_at(size, "length_mm", SURFACES_YAML.name, 1, 1e5) * 1e-3,
-        number_at(size, "width_mm", SURFACES_YAML.name, 1, 1e5) * 1e-3,
+        number_at(size, "length_mm", where, 1, 1e5) * 1e-3,
+        number_at(size, "width_mm", where, 1, 1e5) * 1e-3,
     )
 
 
@@ -86,6 +95,25 @@ class EngineSettings:
     contact_falls: float = 1.3
     restitution_threshold_m_s: float = 0.02
     steps_a_call: int = 32
+
+    @classmethod
+    def with_step(cls, time_step_s: float | None) -> EngineSettings:
+        """The settings with another time step, or the default; the state is seen equally often.
+
+        Raises:
+            ConfigError: not 1/256 s halved some times.
+        """
+        if time_step_s is None:
+            return cls()
+        steps = 2  # 1/256 s is the coarsest step that is offered
+        while _CALL_S / steps > time_step_s and _CALL_S / steps > _FINEST_STEP_S:
+            steps *= 2
+        if _CALL_S / steps != time_step_s:  # exact: both are powers of two
+            raise ConfigError(
+                "the time step must be 1/256 s or that halved some times (1/512, 1/1024 ... "
+                f"1/65536), found {time_step_s:g}"
+            )
+        return cls(time_step_s=time_step_s, steps_a_call=steps)
 
     @property
     def contact_breaking_m(self) -> float:

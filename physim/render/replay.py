@@ -19,7 +19,8 @@ from physim.dataset.rows import COLUMNS, named, row_of
 from physim.errors import DatasetError
 from physim.physics.recording import Recording
 from physim.render.pig_meshes import PlacedPig
-from physim.simulator import FULL, Setup, Simulator
+from physim.setup_options import FULL
+from physim.simulator import Setup, Simulator
 from physim.types import PIG_NAMES, RigidState, Roll, Table
 
 Row = dict[str, Any]

@@ -24,7 +24,8 @@ from physim.dataset.run import run_batch
 from physim.errors import ConfigError
 from physim.physics.surfaces import surface_names
 from physim.physics.surfaces import table as table_named
-from physim.simulator import FULL, Setup
+from physim.setup_options import FULL
+from physim.simulator import Setup
 from physim.statistics.joint import Joint
 from physim.tosses.library import toss as toss_named
 from physim.tosses.release import TossModel

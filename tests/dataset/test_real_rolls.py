@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from physim.dataset.parquet import read_columns
-from physim.dataset.plan import BatchPlan, engine_settings
+from physim.dataset.plan import BatchPlan
 from physim.dataset.rows import Row, row_of
 from physim.dataset.run import run_batch
 from physim.errors import ConfigError
+from physim.physics.surfaces import EngineSettings
 
 N = 16
 FRESH = (
@@ -76,11 +77,24 @@ def test_the_configuration_holds_what_the_rolls_depend_on() -> None:
 
 @pytest.mark.parametrize(("step", "calls"), [(1 / 256, 2), (1 / 512, 4), (1 / 65536, 512)])
 def test_a_time_step_keeps_the_looks_at_the_pigs(step: float, calls: int) -> None:
-    settings = engine_settings(step)
+    settings = EngineSettings.with_step(step)
     assert (settings.time_step_s, settings.steps_a_call) == (step, calls)
 
 
 @pytest.mark.parametrize("step", [0.0, -1 / 512, 1 / 240, 1 / 1000, 1 / 768, 1e-9, float("nan")])
 def test_other_time_steps_are_refused(step: float) -> None:
     with pytest.raises(ConfigError, match="time step"):
-        engine_settings(step)
+        EngineSettings.with_step(step)
+
+
+def test_the_tables_size_goes_from_the_command_line_to_the_manifest(tmp_path: Path) -> None:
+    out = tmp_path / "rolls"
+    words = ["batch", "40", "--out", str(out), "--seed", "3", "--toss", "hand", "--workers", "1"]
+    command = [sys.executable, "-m", "physim", *words, "--table-size-mm", "150", "100"]
+    assert subprocess.run(command, check=False, capture_output=True).returncode == 0
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["names"]["table_size_mm"] == [150.0, 100.0]
+    assert manifest["configuration"]["table"]["length_m"] == 0.15
+    statuses = read_columns(out, ["status"])["status"]
+    assert "off_table" in list(statuses)  # so small a table that pigs fall over its edge
+    assert BatchPlan(**{"n": 1, **manifest["names"]}).setup().table.width_m == 0.1

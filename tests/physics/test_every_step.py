@@ -142,7 +142,7 @@ def watching() -> Iterator[Watcher]:
 
 def setup_of(toss: str, step_s: float) -> Setup:
     settings = EngineSettings(time_step_s=step_s, steps_a_call=round(1 / 64 / step_s))
-    setup = Setup.named(toss=toss, height_mm=203, settings=settings)
+    setup = replace(Setup.named(toss=toss, height_mm=203), settings=settings)
     if not isinstance(setup.toss, Trapdoor):
         return setup
     # Near enough to each other to meet in some of a few rolls.

@@ -12,7 +12,7 @@ import pytest
 
 import physim
 from physim.physics import pair
-from physim.simulator import Setup, Simulator, roll
+from physim.simulator import Setup, Simulator
 from physim.tosses.release import Trapdoor
 from physim.types import PigModel, Roll
 from tests.physics.worlds import bits
@@ -37,6 +37,12 @@ def close() -> Setup:
     assert isinstance(setup.toss, Trapdoor)
     toss = replace(setup.toss, separation_m=0.025, separation_spread_m=0.0)
     return replace(setup, toss=toss)
+
+
+def roll(setup: Setup, index: int) -> Roll:
+    """On an engine of its own."""
+    with Simulator(setup) as simulator:
+        return simulator.roll(SEED, index)
 
 
 def rolled(setup: Setup, indices: Iterable[int]) -> dict[int, object]:
@@ -79,13 +85,13 @@ def test_renewing_the_client_changes_no_bit(
 
 def test_a_fresh_simulator_gives_the_same_bits(close: Setup, in_order: dict[int, object]) -> None:
     for index in range(0, ROLLS, 8):
-        assert bits(roll(SEED, index, setup=close)) == in_order[index]
+        assert bits(roll(close, index)) == in_order[index]
 
 
 @pytest.mark.slow
 def test_every_roll_in_a_fresh_simulator(close: Setup, in_order: dict[int, object]) -> None:
     for index in range(ROLLS):
-        assert bits(roll(SEED, index, setup=close)) == in_order[index]
+        assert bits(roll(close, index)) == in_order[index]
 
 
 def test_a_fresh_process_gives_the_same_bits(
@@ -155,4 +161,4 @@ def test_seed_and_index_both_matter(close: Setup, in_order: dict[int, object]) -
 
 
 def simulator_pigs(setup: Setup) -> object:
-    return roll(SEED, 0, setup=setup).pigs
+    return roll(setup, 0).pigs
