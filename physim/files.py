@@ -194,6 +194,12 @@ def scratch() -> Iterator[Path]:
         yield Path(name)
 
 
+def remove_scratch() -> None:
+    """Removes all such folders of this process, before it ends without leaving them."""
+    for folder in tuple(_scratch_folders):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def write_passing(path: Path, text: str) -> Path:
     """Writes a file in such a folder; a ConfigError where there is no room."""
     what = f"{path}: no temporary file can be written; TMPDIR may name another place"

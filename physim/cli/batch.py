@@ -65,9 +65,14 @@ def batch(
 
     with clean_stdout() as stdout, closing(ProgressLine(sys.stderr)) as line:
         line.begin("loading models and workers ...")
-        if dask is None:
-            _load_early(n, workers)
-        from physim.dataset.plan import BatchPlan
+        from physim.dataset.plan import PRELOAD, BatchPlan
+        from physim.dataset.workers import begin, cores
+
+        # What takes longest, first: elsewhere if there are to be worker processes, else here.
+        if dask is None and min(n, workers or cores()) > 1:
+            begin(PRELOAD)
+        elif dask is None:
+            from physim.dataset import preload  # noqa: F401
         from physim.dataset.run import run_batch
 
         plan = BatchPlan(n=n, chunk_size=chunk_size, **names)
@@ -100,14 +105,3 @@ def batch(
             stdout.write(format_stats(result.counts, same_model=same) + "\n")
         else:
             stdout.write(f"{out}: {n:,} rolls, {result.new_rolls:,} of them new\n")
-
-
-def _load_early(n: int, workers: int | None) -> None:
-    """What takes longest, first: elsewhere if there are to be worker processes, else here."""
-    from physim.dataset.plan import PRELOAD
-    from physim.dataset.workers import begin, cores
-
-    if min(n, workers or cores()) > 1:
-        begin(PRELOAD)
-    else:
-        from physim.dataset import preload  # noqa: F401

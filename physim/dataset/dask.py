@@ -141,17 +141,12 @@ class ClusterWorkers(Workers):
                 f"out of memory?); {_KEPT}"
             )
         cause: BaseException | None = error
-        while cause is not None and not isinstance(cause, (PhysimError, ImportError)):
+        while cause is not None and not isinstance(cause, PhysimError):
             cause = cause.__cause__
-        if isinstance(cause, PhysimError):
-            return cause
-        if cause is not None or "deserialization" in str(error):
-            return WorkerError(
-                "the Dask scheduler or a worker cannot read what it is sent "
-                f"({_short(cause or error)}); install physim there too, in the same version; "
-                f"{_KEPT}"
-            )
-        return error
+        return cause or WorkerError(
+            f"a task failed on the Dask cluster ({_short(error)}); is physim installed for the "
+            f"scheduler and all workers, in the same version? {_KEPT}"
+        )
 
     def close(self) -> None:
         """Drops the tasks that wait; the workers go on to serve others."""

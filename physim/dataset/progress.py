@@ -23,6 +23,7 @@ class ProgressLine:
     def __init__(self, stream: TextIO | None, things: str = "rolls", after_s: float = 0.0) -> None:
         self._stream, self._things = stream, things
         self._terminal = stream is not None and stream.isatty()
+        self._wait_s = _TERMINAL_S if self._terminal else _LOG_S
         self._silent_until_s = time.monotonic() + after_s
         self._next_s = 0.0  # when the next text may be shown
         self._began_s = 0.0
@@ -65,7 +66,7 @@ class ProgressLine:
         now = time.monotonic()
         if now < self._silent_until_s or (now < self._next_s and not last):
             return False
-        self._next_s = now + (_TERMINAL_S if self._terminal else _LOG_S)
+        self._next_s = now + self._wait_s
         return True
 
     def _write(self, text: str) -> None:

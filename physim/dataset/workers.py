@@ -24,7 +24,7 @@ from typing import Any, NoReturn, TypeVar
 
 from physim.dataset.plan import Kit
 from physim.errors import WorkerError
-from physim.files import refusal, told
+from physim.files import refusal, remove_scratch, told
 
 # The server must find just the modules that this process finds. It looks into the current folder
 # first, unless the environment says otherwise (Python 3.11); a caller's `-E` hides that from it.
@@ -89,15 +89,7 @@ class Workers:
 
 
 class LocalWorkers(Workers):
-    """Processes of this machine, or this process alone.
-
-    Args:
-        workers: how many.
-        modules: that they load at once, while this process is still reading models.
-
-    Raises:
-        WorkerError: the system has no room for so many.
-    """
+    """So many processes of this machine, which load `modules` at once; or this process alone."""
 
     def __init__(self, workers: int, modules: tuple[str, ...] = ()) -> None:
         self._count = possible(workers)
@@ -181,11 +173,7 @@ def cores() -> int:
 
 
 def possible(workers: int) -> int:
-    """So many workers; 1, this process, with a warning where it can have no others.
-
-    Raises:
-        WorkerError: the limit of open files leaves no room for so many.
-    """
+    """So many workers, or a WorkerError where there is no room; 1 where there can be no others."""
     if workers == 1:
         return 1
     # Refused half-way, Python's own pool would leave a traceback of its server, or hang.
@@ -208,11 +196,7 @@ def possible(workers: int) -> int:
 
 
 def begin(modules: tuple[str, ...]) -> None:
-    """Starts the fork server, if there is to be one; returns at once.
-
-    Args:
-        modules: what it loads. A server that runs already keeps what it has.
-    """
+    """Starts the fork server, if there is to be one, to load these modules; returns at once."""
     if FORKS:
         from multiprocessing import forkserver
 
@@ -236,10 +220,7 @@ def context() -> BaseContext:
 
 
 def _undisturbed(start: Callable[[], T]) -> T:
-    """Starts processes in a thread, where no Ctrl-C can break in: one half-way loses a child.
-
-    They inherit that it is blocked there.
-    """
+    """Starts processes in a thread: no Ctrl-C breaks in half-way, and they inherit it blocked."""
 
     def started() -> T:
         with another_main():
@@ -261,8 +242,7 @@ def _undisturbed(start: Callable[[], T]) -> T:
 def another_main() -> Iterator[None]:
     """Meanwhile the main module is empty, and a Python that starts looks for modules as this one.
 
-    Every child would import the main module, which a script without `if __name__ == "__main__"`
-    does not survive, and one from stdin never. Workers need nothing from it.
+    A child would import the main module, which no script survives without `if __name__ == ...`.
     """
     folders = [folder or os.curdir for folder in sys.path]
     ours = {"PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(map(os.path.abspath, folders))}
@@ -309,12 +289,8 @@ def _leave_with_parent() -> None:
 
 
 def _leave() -> NoReturn:
-    """Ends this process at once, also when asked again meanwhile.
-
-    Nothing is loaded for it: that may be under way already, and to fail in it would be to stay.
-    """
+    """Ends this process at once, also when asked again meanwhile; loads nothing for it."""
     try:
-        if (engine := sys.modules.get("physim.physics.pair")) is not None:
-            engine.remove_files()
+        remove_scratch()
     finally:
         os._exit(1)

@@ -110,16 +110,16 @@ except KeyboardInterrupt:
 
 TERMINATED = """
 import sys, time
-from types import ModuleType
+from physim import files
 from physim.dataset.workers import _start_worker
 _start_worker(None)
-sys.modules["physim.physics.pair"] = ModuleType("half loaded")
-print("ready", file=sys.stderr, flush=True)
-while True:
-    try:
-        time.sleep(600.0)
-    except Exception:
-        pass  # as a task's error is kept, and the next task begun
+with files.scratch() as folder:
+    print(folder, file=sys.stderr, flush=True)
+    while True:
+        try:
+            time.sleep(600.0)
+        except Exception:
+            pass  # as a task's error is kept, and the next task begun
 """
 
 FOLDERS = """
@@ -219,18 +219,20 @@ def test_a_second_interrupt_ends_workers_that_are_slow_to_end(tmp_path: Path) ->
     assert run(TWICE, tmp_path / "here", str(Path(__file__).parent)) == "interrupted True\n"
 
 
-def test_a_worker_that_is_told_to_end_while_it_loads_the_engine_does(tmp_path: Path) -> None:
-    """It loaded what was missing in order to end, and was told a second time meanwhile."""
+def test_a_worker_that_is_told_to_end_does_and_leaves_no_files(tmp_path: Path) -> None:
     worker = subprocess.Popen(
         [sys.executable, str(script_in(tmp_path, TERMINATED))],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert worker.stderr is not None and worker.stderr.readline() == "ready\n"
+    assert worker.stderr is not None
+    folder = Path(worker.stderr.readline().strip())
+    assert folder.is_dir()
     worker.terminate()
     assert worker.wait(30) == 1
     assert worker.stderr.read() == ""
+    assert not folder.exists()
 
 
 def test_workers_leave_no_files(tmp_path: Path) -> None:
