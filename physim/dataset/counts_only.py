@@ -25,7 +25,7 @@ Json = dict[str, Any]
 Spans = list[tuple[int, int]]
 
 
-class Tally:
+class CountStore:
     """Counts of one batch, in memory or, with a folder, in a file too.
 
     Tasks are handed out in order, so what was counted is one span up to the first task under way,
@@ -80,9 +80,9 @@ class Tally:
         self._written, self._written_s = state, time.monotonic()
 
 
-def read_tally(folder: Path, manifest: Manifest) -> Counts:
+def read_count_store(folder: Path, manifest: Manifest) -> Counts:
     """The counts in a folder, zero if none were finished yet; a DatasetError if damaged."""
-    return Tally(manifest.n, 1, folder, manifest.configuration_sha256).counts
+    return CountStore(manifest.n, 1, folder, manifest.configuration_sha256).counts
 
 
 def _load(path: Path, sha256: str) -> tuple[Counts, Spans]:

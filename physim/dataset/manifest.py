@@ -29,17 +29,12 @@ class Manifest:
     """The content of `manifest.json`.
 
     Attributes:
-        format: of the folder; another number is refused.
         kind: `rolls` (Parquet parts) or `counts` (counts only).
         n: rolls asked for; fewer may be there yet.
-        seed: of all rolls.
         chunk_size: rolls a part; of counts, the most rolls a task.
         names: what was asked for by name; for readers, not compared.
-        configuration: every parameter that the rolls depend on.
-        configuration_sha256: its hash; parts carry it too.
-        columns: name to type.
-        platform: of the machine that made the check roll.
-        versions: of physim and of the libraries that could change a roll, there.
+        configuration: every parameter that the rolls depend on. Parts carry its hash too.
+        platform, versions: of the machine that made the check roll.
         check_roll: roll 0, to the last bit.
         mixed_with: the platform and the versions of every machine of other bits that has added
             rolls, by the user's word.
@@ -101,12 +96,7 @@ class Manifest:
             )
 
     def joined(self, sample: Sample, folder: Path, *, mixed: bool) -> Manifest:
-        """The manifest with which the machine of a sample may add rolls.
-
-        Args:
-            sample: of that machine.
-            folder: of the dataset.
-            mixed: whether rolls of other bits may be added.
+        """The manifest with which the machine of a sample adds rolls, of other bits if `mixed`.
 
         Raises:
             DatasetError: rolls may come out otherwise there; names what differs.
@@ -128,11 +118,7 @@ class Manifest:
 
 
 def read_manifest(folder: Path | str) -> Manifest:
-    """Reads the manifest of a dataset folder.
-
-    Raises:
-        DatasetError: no dataset there, or a damaged manifest.
-    """
+    """Reads the manifest of a dataset folder; a DatasetError says what is wrong with it."""
     path = Path(folder) / NAME
     with told(DatasetError, f"{path}: cannot be read", "see to its permissions"):
         there = path.exists()
@@ -181,11 +167,7 @@ def _problem(data: Json) -> str:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Writes a file so that a kill at any moment leaves the old one or the new one.
-
-    Raises:
-        DatasetError: a full disk, or a folder that cannot be written to.
-    """
+    """As `files.write_whole`; a DatasetError tells of a full disk."""
     remedy = (
         "finished parts are kept: free some space or choose another folder, and run the same "
         "command again"
@@ -220,11 +202,7 @@ def refuse_foreign(folder: Path) -> None:
 
 @contextmanager
 def only_writer(folder: Path) -> Iterator[None]:
-    """Makes the folder if need be, and keeps other runs out of it.
-
-    Raises:
-        DatasetError: no folder can be made there, or another run is writing to it.
-    """
+    """Makes the folder if need be, and keeps other runs out of it by a DatasetError."""
     with ExitStack() as held:
         make_folder(folder)
         with usable(folder):

@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import compute, parquet
 
-from physim.dataset.counts_only import read_tally
+from physim.dataset.counts_only import read_count_store
 from physim.dataset.manifest import (
     COUNTS,
     NAME,
@@ -120,9 +120,8 @@ class PartStore:
 def part_paths(folder: Path) -> list[tuple[int, Path]]:
     """First index and path of every part, in the order of the indices.
 
-    Raises:
-        DatasetError: something else is there, which other programs would read as a part of the
-            table or stumble over. What only systems see (`.DS_Store`) may stay.
+    What only systems see (`.DS_Store`) may be there too; other programs would stumble over all
+    else, which is refused.
     """
     found = []
     parts = folder / FOLDER
@@ -149,11 +148,7 @@ def _stray(path: Path, more: str = "") -> DatasetError:
 
 
 def read_part(path: Path, first: int, manifest: Manifest, columns: Iterable[str]) -> pa.Table:
-    """These columns of a part, checked against their checksums.
-
-    Raises:
-        DatasetError: damaged, or not a part of this dataset.
-    """
+    """These columns of a part, checked against their checksums and the manifest."""
     with told(DatasetError, f"{path}: cannot be read", "see to its permissions"):
         content = path.open("rb")  # by name, the library reads none that is no UTF-8
     try:
@@ -207,15 +202,11 @@ def read_columns(
 
 
 def read_counts(folder: Path | str) -> Counts:
-    """What the rolls of a dataset add up to, those that are there.
-
-    Raises:
-        DatasetError: no dataset, or a damaged part.
-    """
+    """What the rolls of a dataset add up to, those that are there."""
     folder = Path(folder)
     manifest = read_manifest(folder)
     if manifest.kind == COUNTS:
-        return read_tally(folder, manifest)
+        return read_count_store(folder, manifest)
     counts = Counts()
     for table in _blocks(folder, manifest, COUNTED):
         columns = {name: table[name] for name in COUNTED}

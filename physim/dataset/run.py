@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from physim import config
 from physim.config import MAX_WORKERS
-from physim.dataset.counts_only import Tally
+from physim.dataset.counts_only import CountStore
 from physim.dataset.manifest import (
     COUNTS,
     NAME,
@@ -60,15 +60,15 @@ class BatchResult:
     n: int
     new_rolls: int
     out: Path | None
-    tally: Tally | None = None
+    counted: CountStore | None = None
 
     @cached_property
     def counts(self) -> Counts:
         """What all `n` rolls add up to; read from the folder."""
         from physim.dataset.parquet import read_counts
 
-        if self.tally is not None:
-            return self.tally.counts
+        if self.counted is not None:
+            return self.counted.counts
         return read_counts(self.out) if self.out is not None else Counts()
 
 
@@ -136,18 +136,18 @@ def run_batch(
         if workers.remote and before < plan.n:
             job = replace(job, sample=sample())
         _make_missing(plan.n, store, Crew(workers, job), progress or (lambda *_: None))
-    return BatchResult(plan.n, plan.n - before, out, store if isinstance(store, Tally) else None)
+    return BatchResult(
+        plan.n, plan.n - before, out, store if isinstance(store, CountStore) else None
+    )
 
 
-def _make_missing(n: int, store: Tally | PartStore, crew: Crew, progress: Progress) -> None:
+def _make_missing(n: int, store: CountStore | PartStore, crew: Crew, progress: Progress) -> None:
     done = store.done
     progress(done, n)
-    tasks = Tasks(store.missing(), n - done)
-    make = make_counts if isinstance(store, Tally) else make_rows
-    workers = crew.workers
-    with closing(
-        crew.results(make, lambda: tasks.take(workers.count(), workers.task_s()))
-    ) as results:
+    tasks, workers = Tasks(store.missing(), n - done), crew.workers
+    make = make_counts if isinstance(store, CountStore) else make_rows
+    results = crew.results(make, lambda: tasks.take(workers.count(), workers.task_s()))
+    with closing(results):
         for (task, chunk), made in results:
             tasks.took(len(task), made.seconds)
             store.add(task, chunk, made.content)
@@ -157,22 +157,14 @@ def _make_missing(n: int, store: Tally | PartStore, crew: Crew, progress: Progre
 
 def _open_store(
     plan: BatchPlan, kind: str, folder: Path | None, sample: Callable[[], Sample], *, mixed: bool
-) -> Tally | PartStore:
-    """Begins, resumes or extends the dataset of a plan, by the chunk size of the folder.
+) -> CountStore | PartStore:
+    """Begins, resumes or extends the dataset of a plan; without a folder, counts in memory.
 
-    Args:
-        plan: what to roll.
-        kind: `rolls` or `counts`.
-        folder: empty, or with a dataset of the same configuration and no more rolls; None keeps
-            counts in memory.
-        sample: makes roll 0, to compare its bits before rolls are added.
-        mixed: whether rolls of other bits may be added.
-
-    Raises:
-        DatasetError: the folder holds something else, or a damaged part.
+    A folder keeps the chunk size that it began with. Before rolls are added, the bits of `sample`,
+    roll 0, are compared with those that it holds, unless they may be `mixed`.
     """
     if folder is None:
-        return Tally(plan.n, plan.chunk_size or default_chunk_size(plan.n, counts_only=True))
+        return CountStore(plan.n, plan.chunk_size or default_chunk_size(plan.n, counts_only=True))
     configuration = plan.configuration()
     there = read_manifest(folder) if (folder / NAME).exists() else None
     if there is None:
@@ -186,9 +178,9 @@ def _open_store(
                 "choose another folder"
             )
         manifest = replace(there, n=plan.n)
-    store: Tally | PartStore
+    store: CountStore | PartStore
     if kind == COUNTS:
-        store = Tally(manifest.n, manifest.chunk_size, folder, manifest.configuration_sha256)
+        store = CountStore(manifest.n, manifest.chunk_size, folder, manifest.configuration_sha256)
     else:
         from physim.dataset.parquet import PartStore
 
@@ -253,9 +245,6 @@ class Crew:
         Args:
             make: called in a worker with the job and, if there is one, the first item of a task.
             take: gives the next task; None after the last one.
-
-        Raises:
-            WorkerError: a task's worker died more than `MAX_DEATHS` times, or no worker is left.
         """
         workers = self.workers
         job = workers.send(self._job)
