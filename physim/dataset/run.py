@@ -60,7 +60,7 @@ class BatchResult:
     n: int
     new_rolls: int
     out: Path | None
-    counted: CountStore | None = None
+    counted: Counts | None = None
 
     @cached_property
     def counts(self) -> Counts:
@@ -68,7 +68,7 @@ class BatchResult:
         from physim.dataset.parquet import read_counts
 
         if self.counted is not None:
-            return self.counted.counts
+            return self.counted
         return read_counts(self.out) if self.out is not None else Counts()
 
 
@@ -136,9 +136,8 @@ def run_batch(
         if workers.remote and before < plan.n:
             job = replace(job, sample=sample())
         _make_missing(plan.n, store, Crew(workers, job), progress or (lambda *_: None))
-    return BatchResult(
-        plan.n, plan.n - before, out, store if isinstance(store, CountStore) else None
-    )
+    counted = store.counts if isinstance(store, CountStore) else None
+    return BatchResult(plan.n, plan.n - before, out, counted)
 
 
 def _make_missing(n: int, store: CountStore | PartStore, crew: Crew, progress: Progress) -> None:
