@@ -14,26 +14,23 @@ import sys
 import tempfile
 import threading
 import time
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pyarrow
 
-from physim.dataset.job import Kit
 from physim.dataset.plan import BatchPlan
-from physim.dataset.rows import decode
-from physim.dataset.run import run_on
-from physim.dataset.workers import Done, close_bench, make_counts, make_rows, make_sample
+from physim.dataset.rows import Done, decode, make_counts, make_rows, make_sample
+from physim.dataset.run import run_batch
+from physim.dataset.workers import Workers
 from physim.statistics.counts import Counts
 
 
-class SimulatedWorkers(Executor):
-    """Workers of `run_on`, and the executor that stands for them."""
+class SimulatedWorkers(Workers):
+    """Workers of `run_batch`."""
 
-    ahead = 2
-    elsewhere = False
+    prefetch = 2
 
     def __init__(self, workers: int, roll_s: float) -> None:
         self._roll_s = roll_s
@@ -52,25 +49,13 @@ class SimulatedWorkers(Executor):
     def task_s(self) -> float:
         return max(2.0, self.count() / 50)  # as on a cluster
 
-    def executor(self) -> Executor:
-        return self
-
-    def send(self, kit: Kit) -> Kit:
-        return kit
-
-    def renew(self) -> None: ...
-
-    def check(self) -> None: ...
-
-    def error(self, error: BaseException) -> BaseException:
-        return error
-
     def close(self) -> None:
+        super().close()
         with self._changed:
             self._open = False
             self._changed.notify()
 
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+    def submit(self, fn: Any, *args: Any) -> Future[Any]:
         future: Future[Any] = Future()
         kit = args[0]
         if fn is make_sample:
@@ -125,11 +110,9 @@ def main(rolls_each: int, roll_s: float, chunk_size: int, counts: list[int]) -> 
                     if not began:
                         began.extend((time.monotonic(), time.process_time()))
 
-                run_on(crew, plan, Path(folder), counts_only=counts_only, progress=note)
+                run_batch(plan, folder, workers=crew, counts_only=counts_only, progress=note)
                 took_s = time.monotonic() - began[0]
                 cpu_s = time.process_time() - began[1] - crew.pretending_s
-                crew.close()
-                close_bench()
             wanted = workers / roll_s
             print(
                 f"{workers:7}  {'counts' if counts_only else 'rolls ':6} {wanted:13,.0f}"

@@ -1,15 +1,10 @@
 """Compiles the innermost loops where Numba is installed (the extra `fast`).
 
-The same source runs either way, on plain numbers and arrays, and gives the same bits: Numba is
-used without any licence to reorder or fuse operations, and functions that it computes in
-another way than Python (`math.hypot`, `**`) are avoided in what is compiled. The tests compare
-the bits. Compiled code is kept in Numba's folder for it; the very first run compiles it, which
-takes some seconds. What is kept holds for the sources, libraries and processor that it was made
-from, and is made anew for others.
-
-`PHYSIM_COMPILED=0` in the environment leaves everything to Python, and so does a Numba that
-cannot be loaded, such as one that is older than the NumPy beside it. Where no folder can be written
-to (Numba's `NUMBA_CACHE_DIR` names one), or where it is full, each process compiles for itself.
+The same source runs either way and gives the same bits: Numba may not reorder or fuse operations,
+and functions that it computes in another way than Python (`math.hypot`, `**`) are avoided in what
+is compiled. Compiled code is kept in Numba's folder for it, for the sources, libraries and
+processor that it was made from; where that folder cannot be written to, each process compiles for
+itself. `PHYSIM_COMPILED=0` leaves everything to Python, and so does a Numba that cannot be loaded.
 """
 
 from __future__ import annotations
@@ -92,8 +87,7 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 class _File:
     """The compiled code of one function, by signature and processor.
 
-    Numba itself compares the one source file in which the function stands, and believes what it
-    has kept.
+    Numba itself compares only the source file in which the function stands.
     """
 
     def __init__(self, path: Path, made_from: bytes) -> None:
@@ -101,11 +95,9 @@ class _File:
         self._made_from = made_from
 
     def load(self, key: Any) -> Any:
-        """The code of this key, or None."""
         return self._entries().get(key)
 
     def save(self, key: Any, data: Any) -> None:
-        """Keeps the code of a key; what is there of other sources goes."""
         content = dumps({**self._entries(), key: data})
         precomputed.write_sealed(self._path, self._made_from, content)
 

@@ -1,13 +1,11 @@
-"""Checks of values that a user gave: one rule for whole numbers, numbers and texts.
+"""Checks of values that a user gave, as arguments or in a YAML file.
 
 What other libraries use for the same thing is taken too (NumPy's numbers, paths) and comes back
 as Python's own type, so that it can be written down and compared.
 
-Safe YAML with messages that name the file, the key and the nearest valid key.
-
-Plain scalars are read as YAML 1.2 has them, and numbers are decimal: `0100` is a hundred, `1e3` a
-thousand. `yes`, `1:40`, `0x10`, `1_000` and dates are texts, which are refused where a number is
-meant. YAML 1.1, which PyYAML reads, takes `0100` for 64, `1e3` for a text and `1:40` for 100.
+YAML's plain scalars are read as YAML 1.2 has them, and numbers are decimal: `0100` is a hundred,
+`1e3` a thousand. `yes`, `1:40`, `0x10`, `1_000` and dates are texts, which are refused where a
+number is meant. YAML 1.1, which PyYAML reads, takes `0100` for 64, `1e3` for a text.
 """
 
 from __future__ import annotations
@@ -27,6 +25,7 @@ import yaml
 from physim.errors import ConfigError, hint, shown, shown_name
 from physim.files import read_plain
 
+MAX_ROLLS, MAX_WORKERS = 10**12, 1024  # of a batch
 MAX_TEXT = 4096  # characters: more than any path that a system takes
 
 
@@ -39,11 +38,7 @@ def _plainly(value: object) -> str:
 
 
 def whole(name: str, value: object, low: int, high: int) -> int:
-    """A whole number in [low, high]: an int, or what stands for one (NumPy's), but no bool.
-
-    Raises:
-        ConfigError: anything else.
-    """
+    """A whole number in [low, high], no bool; a ConfigError for anything else."""
     if not isinstance(value, bool):
         with contextlib.suppress(TypeError):
             number = operator.index(value)  # type: ignore[arg-type]
@@ -55,16 +50,10 @@ def whole(name: str, value: object, low: int, high: int) -> int:
 
 
 def real(name: str, value: object) -> float:
-    """A number as a float, NaN too: an int, a float or NumPy's, but no bool and no text.
-
-    Raises:
-        ConfigError: anything else.
-    """
-    try:
+    """A number as a float, NaN too, but no bool and no text; a ConfigError for anything else."""
+    with contextlib.suppress(OverflowError):  # an integer of hundreds of digits
         if not isinstance(value, bool) and isinstance(value, Real):
             return float(value)
-    except OverflowError:  # an integer of hundreds of digits
-        pass
     raise ConfigError(f"{name} must be a finite number, found {shown(value)}{_plainly(value)}")
 
 
@@ -77,11 +66,7 @@ def number(name: str, value: object) -> float:
 
 
 def text(name: str, value: object) -> str:
-    """A name or a path as a text that is not empty.
-
-    Raises:
-        ConfigError: another type, empty, too long, or with a null character.
-    """
+    """A name or a path as a text that can be used; a ConfigError for anything else."""
     plain = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(plain, str):
         raise ConfigError(f"{name} must be a text, found {shown(value)}")
@@ -98,7 +83,7 @@ def optional_text(name: str, value: object) -> str | None:
 
 
 def path(name: str, value: object) -> Path:
-    """A path; raises as `text`."""
+    """A path, checked as `text`."""
     return Path(text(name, value))
 
 
@@ -151,11 +136,9 @@ class _Loader(yaml.SafeLoader):
     def decimal(self, node: yaml.ScalarNode) -> int | float:
         """A number of either kind."""
         text = str(self.construct_scalar(node))
-        return (
-            int(text)
-            if node.tag == f"{_TAG}int"
-            else float(re.sub(r"\.(?=[in])", "", text.lower()))
-        )
+        if node.tag == f"{_TAG}int":
+            return int(text)
+        return float(re.sub(r"\.(?=[in])", "", text.lower()))
 
 
 class _Dumper(yaml.SafeDumper):
@@ -176,11 +159,7 @@ def dumped(data: Mapping[str, Any]) -> str:
 
 
 def load(path: Path) -> dict[str, Any]:
-    """Reads one YAML mapping.
-
-    Raises:
-        ConfigError: missing, unreadable, too large, broken, or not a mapping.
-    """
+    """Reads one YAML mapping; a ConfigError says where it is broken."""
     try:
         text = read_plain(path, ConfigError, "name a YAML file", MAX_BYTES).decode()
     except UnicodeDecodeError as error:
@@ -202,11 +181,7 @@ def load(path: Path) -> dict[str, Any]:
 def check_keys(
     data: Mapping[str, Any], known: Iterable[str], where: str, required: Iterable[str] = ()
 ) -> None:
-    """Refuses unknown and missing keys, naming the nearest valid one.
-
-    Raises:
-        ConfigError: at the first unknown or missing key.
-    """
+    """Refuses unknown and missing keys by a ConfigError that names the nearest valid one."""
     known = list(known)
     for key in data:
         if key not in known:
@@ -226,11 +201,7 @@ def number_at(
     low: float = -math.inf,
     high: float = math.inf,
 ) -> float:
-    """The finite number at `key`, inside [low, high].
-
-    Raises:
-        ConfigError: missing, not a number, not finite, or out of range.
-    """
+    """The finite number at `key`, inside [low, high]; else a ConfigError."""
     value = number(f"{where}: `{key}`", data.get(key))
     if not low <= value <= high:
         raise ConfigError(f"{where}: `{key}` must lie in [{low:g}, {high:g}], found {value:g}")

@@ -1,10 +1,7 @@
-"""The one small tree of exceptions for what a user can put right.
+"""Exceptions for what a user can put right, and words for their messages.
 
-The command line turns every `PhysimError` into one message on stderr and exit
-code 2. What physics did (unsettled, off the table, ambiguous) is data, not an
-error.
-
-Optional libraries: which task needs which, and how to get one that is missing.
+The command line turns every `PhysimError` into one message on stderr and exit code 2. What physics
+did (unsettled, off the table, ambiguous) is data, not an error.
 """
 
 from __future__ import annotations
@@ -17,7 +14,6 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
-_NEAR = 0.6  # likeness of a name worth suggesting; a slip of some letters is above it
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
 
@@ -70,7 +66,7 @@ def shown_name(name: object) -> str:
 
 def hint(name: object, valid: Iterable[str]) -> str:
     """`; did you mean ...?` with the most alike of the valid names; empty where none is alike."""
-    near = difflib.get_close_matches(str(name)[:200].lower(), list(valid), n=1, cutoff=_NEAR)
+    near = difflib.get_close_matches(str(name)[:200].lower(), list(valid), n=1)
     return f"; did you mean `{near[0]}`?" if near else ""
 
 
@@ -90,8 +86,7 @@ EXTRAS = {
 def how_to_install(extra: str) -> str:
     """The command that installs the libraries of an extra beside this physim.
 
-    It names the libraries and this Python: that works from a checkout and from a wheel, whether or
-    not the environment is active. The project itself is on no index, so `NAME[extra]` would fail.
+    The project itself is on no index, so `NAME[extra]` would fail.
     """
     python = shlex.quote(sys.executable or "python")
     return f"{python} -m pip install {' '.join(EXTRAS[extra])}"

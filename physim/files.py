@@ -1,10 +1,6 @@
-"""The user's files: read and replaced with care, and a system's refusal told as what it is.
+"""Files: read and replaced so that each is whole or not there; and a system's refusal, told.
 
-A file is whole or not there, whenever the process or the machine stops.
-
-Where the data folders `meshes/` and `calibration/` are, and the user's own models.
-
-In a checkout the data folders lie beside the package; a wheel carries them inside it.
+Also where the data folders `meshes/` and `calibration/` are, and the user's own models.
 """
 
 from __future__ import annotations
@@ -26,7 +22,6 @@ MAX_BYTES = 100_000_000  # of a file that is read whole; none of ours comes near
 UNFINISHED = ".unfinished"
 _LONGEST_NAME = 255  # bytes, of all usual file systems
 _ROOM = "free some space"
-_PROCESSES = "raise the limit of processes (`ulimit -u`), or ask for fewer workers"
 _PASSING = ("pymp-", "listener-")  # temporary files of Python's for its processes begin so
 _scratch_folders: set[Path] = set()  # that this process has had
 _OPEN_FILES = "raise the limit of open files (`ulimit -n`), or ask for fewer workers"
@@ -36,17 +31,15 @@ _REMEDIES = {
     errno.EFBIG: "raise the limit of a file's size (`ulimit -f`)",
     errno.EMFILE: _OPEN_FILES,
     errno.ENFILE: _OPEN_FILES,
-    errno.EAGAIN: _PROCESSES,
+    errno.EAGAIN: "raise the limit of processes (`ulimit -u`), or ask for fewer workers",
     errno.ENOMEM: "free some memory or raise its limit (`ulimit -v`), or ask for fewer workers",
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.ELOOP: "its links lead round in a circle: remove them",
     errno.ENOLCK: "choose a folder on a file system that can lock files",
 }
 _MOST_LINKS = 40  # one after the other, as in Linux
-_NO_SYNC = {
-    *(errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS),
-    *(errno.EACCES, errno.EPERM, errno.EBADF),
-}
+_NOT_ON_DISK = (errno.EIO, errno.ENOSPC, errno.EDQUOT)
+_PACKAGE = Path(__file__).resolve().parent
 
 
 def refusal(error: OSError, what: str, remedy: str = "") -> str:
@@ -79,16 +72,13 @@ def told(kind: type[PhysimError], what: str, remedy: str = "") -> Iterator[None]
 def read_plain(
     path: Path, kind: type[PhysimError], remedy: str, most_bytes: int = MAX_BYTES
 ) -> bytes:
-    """A file's content.
+    """The content of a plain file; another one, such as a pipe, would let the reader wait for ever.
 
     Args:
-        path: of a plain file; another one, such as a pipe, would let the reader wait for ever.
-        kind: of the errors.
-        remedy: what to do where it cannot be read.
+        path: of the file.
+        kind: of the errors: no such file, no plain file, too large, or it may not be read.
+        remedy: what to do then.
         most_bytes: a larger file is refused before it is read.
-
-    Raises:
-        PhysimError: of that kind: no such file, no plain file, too large, or it may not be read.
     """
     name = str(path) if len(str(path)) <= _LONGEST_NAME else shown_name(path)
     with told(kind, f"{name}: cannot be read", remedy):
@@ -101,11 +91,7 @@ def read_plain(
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Writes a file so that a kill or a full disk leaves the old one or the new one.
-
-    Raises:
-        OSError: a full disk, a file that is read-only, or a folder that cannot be written to.
-    """
+    """Writes a file so that a kill or a full disk leaves the old one or the new one."""
     with replaced(path) as unfinished, unfinished.open("wb") as file:
         file.write(content)
 
@@ -154,9 +140,6 @@ def real_path(path: Path) -> Path:
 
     A link of the system to what a process has open, such as /dev/stdout, is not followed: its
     text may name no file.
-
-    Raises:
-        OSError: links that lead round in a circle.
     """
     target = path
     for _ in range(_MOST_LINKS):
@@ -167,11 +150,7 @@ def real_path(path: Path) -> Path:
 
 
 def writable(target: Path) -> os.stat_result | None:
-    """The status of a file that may be replaced; None where there is none.
-
-    Raises:
-        OSError: a folder, or a file that is read-only, as for its owner and for root too.
-    """
+    """The status of a file that may be replaced, not read-only; None where there is none."""
     try:
         status = target.stat()
     except FileNotFoundError:
@@ -192,11 +171,7 @@ def beside(path: Path, ending: str) -> Path:
 
 
 def locked(handle: int) -> bool:
-    """Locks an open file for this process alone; False where another one has it.
-
-    Raises:
-        OSError: a file system without locks.
-    """
+    """Locks an open file for this process alone; False where another one has it."""
     import fcntl  # no module of Windows, where much else works
 
     try:
@@ -208,11 +183,7 @@ def locked(handle: int) -> bool:
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """A folder for passing files, which goes in the end.
-
-    Raises:
-        ConfigError: there is no place for one.
-    """
+    """A folder for passing files, which goes in the end; a ConfigError where there is no place."""
     remedy = "set TMPDIR to a folder that can be written to and whose name is UTF-8"
     with told(ConfigError, "no folder for temporary files", remedy):
         folder = tempfile.TemporaryDirectory(prefix="physim-", ignore_cleanup_errors=True)
@@ -223,12 +194,14 @@ def scratch() -> Iterator[Path]:
         yield Path(name)
 
 
-def write_passing(path: Path, text: str) -> Path:
-    """Writes one of the files in such a folder.
+def remove_scratch() -> None:
+    """Removes all such folders of this process, before it ends without leaving them."""
+    for folder in tuple(_scratch_folders):
+        shutil.rmtree(folder, ignore_errors=True)
 
-    Raises:
-        ConfigError: there is no room, or the folder is gone.
-    """
+
+def write_passing(path: Path, text: str) -> Path:
+    """Writes a file in such a folder; a ConfigError where there is no room."""
     what = f"{path}: no temporary file can be written; TMPDIR may name another place"
     with told(ConfigError, what):
         path.write_text(text)
@@ -264,17 +237,18 @@ def _pour(source: Path, target: Path) -> None:
 
 
 def _sync(path: Path, access: int) -> None:
-    """Asks for the disk; file systems without a `fsync` for this are passed over."""
-    handle = None
+    """Waits until a file is on the disk, where the file system can tell."""
     try:
         handle = os.open(path, access)
+    except OSError:
+        return
+    try:
         os.fsync(handle)
     except OSError as error:
-        if error.errno not in _NO_SYNC:
+        if error.errno in _NOT_ON_DISK:
             raise
     finally:
-        if handle is not None:
-            os.close(handle)
+        os.close(handle)
 
 
 def _passing(name: str | bytes | int) -> bool:
@@ -288,11 +262,8 @@ def _passing(name: str | bytes | int) -> bool:
     )
 
 
-_PACKAGE = Path(__file__).resolve().parent
-
-
 def data_folder(name: str) -> Path:
-    """The folder `meshes` or `calibration`, in a checkout or an installed wheel."""
+    """The folder `meshes` or `calibration`: inside a wheel's package, or beside a checkout's."""
     packaged = _PACKAGE / "data" / name
     return packaged if packaged.is_dir() else _PACKAGE.parent / name
 

@@ -1,19 +1,13 @@
-"""Values that hold arrays, compared to the last bit.
-
-Every value that crosses a border between stages.
+"""Every value that crosses a border between stages, and the names on the wire.
 
 Conventions, everywhere in the code:
 
-* SI units: metres, kilograms, seconds, radians. Only YAML files use mm, g and
-  degrees, and each key there carries its unit (`mass_g`, `length_mm`).
+* SI units: metres, kilograms, seconds, radians. Only YAML files use mm, g and degrees, and each
+  key there carries its unit (`mass_g`, `length_mm`).
 * Pig frame: origin at the centre of mass, x forward (snout), y left, z up.
 * World frame: z up, the table's top at z = 0, its centre at the origin.
-* Quaternions are `quat_xyzw` (scalar last) and turn the pig frame into the
-  world frame.
-
-Values are frozen. Arrays inside them are never written to.
-
-The names on the wire: of pigs, body parts, poses, outcomes, and of what physics did.
+* Quaternions are `quat_xyzw` (scalar last) and turn the pig frame into the world frame.
+* Values are frozen. Arrays inside them are never written to.
 """
 
 from __future__ import annotations
@@ -72,14 +66,7 @@ GRAVITY_M_S2 = 9.81  # near the mean of Europe and North America
 
 @dataclass(frozen=True, eq=False)
 class RigidState(ExactValue):
-    """Position and motion of one pig.
-
-    Attributes:
-        position_m: (3,) centre of mass, world frame [m].
-        quat_xyzw: (4,) unit quaternion, pig frame to world frame.
-        velocity_m_s: (3,) of the centre of mass, world frame [m/s].
-        angular_velocity_rad_s: (3,) world frame [rad/s].
-    """
+    """Position and motion of the centre of mass of one pig, all in the world frame."""
 
     position_m: FloatArray
     quat_xyzw: FloatArray
@@ -101,12 +88,7 @@ class Toss(ExactValue):
 
 @dataclass(frozen=True, eq=False)
 class ConvexPart(ExactValue):
-    """One convex collision part.
-
-    Attributes:
-        label: body part, one of `BODY_PARTS` for the built-in pigs.
-        vertices_m: (n, 3) corners of the convex hull, pig frame [m].
-    """
+    """One convex collision part: its body part, and the (n, 3) corners of its hull, pig frame."""
 
     label: str
     vertices_m: FloatArray
@@ -118,18 +100,16 @@ class PigModel(ExactValue):
 
     Attributes:
         name: model name, or the folder it came from.
-        length_m: extent along x of the collision parts [m].
-        height_m: extent along z [m]; tolerances are fractions of it.
-        mass_kg: [kg].
-        inertia_kg_m2: (3, 3) about the centre of mass, pig frame [kg m2].
+        length_m: extent along x of the collision parts.
+        height_m: extent along z; tolerances are fractions of it.
+        inertia_kg_m2: (3, 3) about the centre of mass.
         parts: convex collision parts; their union is the pig.
-        lateral_friction, restitution, rolling_friction, spinning_friction: the
-            pig's own factors. A pair's coefficient is the product of both
-            bodies' factors (PyBullet's convention), except rolling and
-            spinning friction, which Bullet combines with lateral friction.
+        lateral_friction, restitution, rolling_friction, spinning_friction: the pig's own factors.
+            A pair's coefficient is the product of both bodies' factors (PyBullet's convention),
+            except rolling and spinning friction, which Bullet combines with lateral friction.
         dot_side: "right" or "left": the flank that carries the dot.
-        contact_stiffness_n_m: of each point of contact [N/m]; 0 for a rigid pig. The restitution
-            of a soft one is that of a straight impact on one point (`world.softness`).
+        contact_stiffness_n_m: of each point of contact; 0 for a rigid pig. The restitution of a
+            soft one is that of a straight impact on one point (`world.softness`).
         kept: what was computed from the model's files when it was built (`physim.precomputed`). It
             goes with the model: another kind of processor may compute other last bits.
     """
@@ -170,7 +150,7 @@ class PigModel(ExactValue):
 
     @cached_property
     def radius_m(self) -> float:
-        """Of the sphere about the centre of mass that holds the pig [m]."""
+        """Of the sphere about the centre of mass that holds the pig."""
         return math.sqrt(float((self.vertices_m**2).sum(axis=1).max()))
 
 
@@ -202,9 +182,9 @@ class Contact(ExactValue):
         part: label of the pig's own part.
         other: "table", or the name of the other pig.
         other_part: label of the other pig's part; "" for the table.
-        gap_m: distance between the surfaces, collision margin taken off [m]. Where
-            they overlap: the negative depth for the table, 0 for the other pig.
-        position_m: (3,) the contact's place, world frame [m].
+        gap_m: distance between the surfaces, collision margin taken off. Where they overlap: the
+            negative depth for the table, 0 for the other pig.
+        position_m: (3,) the contact's place, world frame.
     """
 
     part: str
@@ -220,8 +200,8 @@ class Basin(ExactValue):
 
     Attributes:
         down: (3,) unit vector that points down at rest, pig frame.
-        height_m: of the centre of mass at rest [m].
-        barrier_m: of the centre of mass at the lowest pass to another rest [m].
+        height_m: of the centre of mass at rest.
+        barrier_m: of the centre of mass at the lowest pass to another rest.
     """
 
     down: FloatArray
@@ -234,15 +214,14 @@ class Rest(ExactValue):
     """How the world left the two pigs.
 
     Attributes:
-        status: what physics did.
-        ended: why the simulation stopped; `rest` for all but certain outcomes, also where
-            the pigs did not come to rest (see `status`).
-        time_s: simulated time since release [s], the later one of the two pigs'.
+        ended: why the simulation stopped; `rest` for all but certain outcomes, also where the pigs
+            did not come to rest (see `status`).
+        time_s: simulated time since release, the later one of the two pigs'.
         pigs: final states, black then pink.
-        times_s: the time since release of each pig's final state [s].
+        times_s: the time since release of each pig's final state.
         steps: engine steps taken, of both pigs where each had its own.
-        basins: where `ended` is `certain`: index of the basin that a pig cannot leave; None for
-            a pig that is at rest.
+        basins: where `ended` is `certain`: index of the basin that a pig cannot leave; None for a
+            pig that is at rest.
     """
 
     status: Status
@@ -256,12 +235,7 @@ class Rest(ExactValue):
 
 @dataclass(frozen=True, eq=False)
 class PoseReading(ExactValue):
-    """What the classifier says of one pig.
-
-    Attributes:
-        pose: the class.
-        margin: 0 at the border to the next class, 1 far inside (dimensionless).
-    """
+    """The class of a pig's pose; the margin is 0 at the border to the next one, 1 far inside."""
 
     pose: Pose
     margin: float
@@ -273,12 +247,10 @@ class PigResult(ExactValue):
 
     Attributes:
         name: `black` or `pink`.
-        pose: what it shows.
         rest: index of the model's stable rest, or None.
-        margin: how far the reading is from another one.
-        contacts: in the final state.
+        margin: as in `PoseReading`.
         position_m, quat_xyzw: the final state, pig frame to world.
-        time_s: of the final state, since release [s]; a pig on its own may end before the other.
+        time_s: of the final state, since release; a pig on its own may end before the other.
     """
 
     name: str
@@ -310,21 +282,9 @@ BLACK, PINK = "black", "pink"
 PIG_NAMES = (BLACK, PINK)
 TABLE = "table"
 FEET = ("front_left_foot", "front_right_foot", "hind_left_foot", "hind_right_foot")
-BODY_PARTS = (
-    "snout",
-    "head",
-    "left_ear",
-    "right_ear",
-    "shoulders",
-    "trunk",
-    "rump",
-    "tail",
-    *FEET,
-    "front_left_leg",
-    "front_right_leg",
-    "hind_left_leg",
-    "hind_right_leg",
-)
+_LEGS = ("front_left_leg", "front_right_leg", "hind_left_leg", "hind_right_leg")
+_TRUNK = ("snout", "head", "left_ear", "right_ear", "shoulders", "trunk", "rump", "tail")
+BODY_PARTS = (*_TRUNK, *FEET, *_LEGS)
 
 
 class Pose(str, Enum):

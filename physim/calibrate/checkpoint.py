@@ -15,9 +15,8 @@ import numpy as np
 
 from physim.calibrate.sample import Sample
 from physim.calibrate.search import Found, Generation
-from physim.dataset.job import these_versions, this_platform
 from physim.dataset.manifest import write_whole
-from physim.dataset.plan import differences
+from physim.dataset.plan import differences, these_versions, this_platform
 from physim.errors import DatasetError
 from physim.files import read_plain
 from physim.types import FloatArray

@@ -13,12 +13,10 @@ from typing import TypeVar
 from physim.calibrate.priors import Values, setup
 from physim.calibrate.sample import Sample, heights_mm, sample_of
 from physim.calibrate.screening import Screening
-from physim.dataset.job import Kit
-from physim.dataset.plan import SetupSource
-from physim.dataset.processes import PRELOAD
-from physim.dataset.rows import decode
+from physim.dataset.plan import PRELOAD, Kit, SetupSource
+from physim.dataset.rows import decode, make_rows
 from physim.dataset.run import Crew
-from physim.dataset.workers import LocalWorkers, make_rows
+from physim.dataset.workers import LocalWorkers
 from physim.errors import PhysimError
 from physim.simulator import Prepared, Setup
 

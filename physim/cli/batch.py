@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,7 @@ import click
 
 from physim.cli.options import file_path, json_option, setup_options, whole_number
 from physim.cli.output import clean_stdout, print_json
-from physim.errors import PhysimError
-
-MAX_ROLLS, MAX_WORKERS = 10**12, 1024  # of `BatchPlan` and `run_batch`, which load more
+from physim.config import MAX_ROLLS, MAX_WORKERS
 
 
 @click.command()
@@ -64,12 +63,16 @@ def batch(
         raise click.UsageError("give a dataset folder with --out DIR, or --counts-only")
     from physim.dataset.progress import ProgressLine
 
-    line = ProgressLine(sys.stderr)
-    line.begin("loading models and workers ...")
-    with clean_stdout() as stdout:
-        if dask is None:
-            _load_early(n, workers)
-        from physim.dataset.plan import BatchPlan
+    with clean_stdout() as stdout, closing(ProgressLine(sys.stderr)) as line:
+        line.begin("loading models and workers ...")
+        from physim.dataset.plan import PRELOAD, BatchPlan
+        from physim.dataset.workers import begin, cores
+
+        # What takes longest, first: elsewhere if there are to be worker processes, else here.
+        if dask is None and min(n, workers or cores()) > 1:
+            begin(PRELOAD)
+        elif dask is None:
+            from physim.dataset import preload  # noqa: F401
         from physim.dataset.run import run_batch
 
         plan = BatchPlan(n=n, chunk_size=chunk_size, **names)
@@ -84,12 +87,8 @@ def batch(
                 progress=line,
             )
         except KeyboardInterrupt as stop:
-            line.close()
             kept = f"what was finished is kept in {out}: " if out else "nothing was kept: "
             raise type(stop)(f"interrupted; {kept}run the same command to go on") from None
-        except PhysimError:
-            line.close()
-            raise
         line.close()
         same = (plan.black or plan.model) == (plan.pink or plan.model)
         if as_json:
@@ -106,13 +105,3 @@ def batch(
             stdout.write(format_stats(result.counts, same_model=same) + "\n")
         else:
             stdout.write(f"{out}: {n:,} rolls, {result.new_rolls:,} of them new\n")
-
-
-def _load_early(n: int, workers: int | None) -> None:
-    """What takes longest, first: elsewhere if there are to be worker processes, else here."""
-    from physim.dataset.processes import PRELOAD, begin, cores
-
-    if min(n, workers or cores()) > 1:
-        begin(PRELOAD)
-    else:
-        from physim.dataset import preload  # noqa: F401

@@ -137,8 +137,9 @@ def calibrate(
         from physim.calibrate.fit_plan import FitPlan
         from physim.calibrate.priors import known_parameters
         from physim.dataset.manifest import only_writer
-        from physim.dataset.processes import PRELOAD, begin, cores
+        from physim.dataset.plan import PRELOAD
         from physim.dataset.progress import ProgressLine
+        from physim.dataset.workers import begin, cores
 
         if parameters is not None:
             names["parameters"] = listed(parameters)

@@ -205,6 +205,6 @@ def distribution_of(source: str, rolls: int, seed: int) -> Distribution:
             f"unknown source `{shown_name(source)}`{hint(source, valid)} "
             f"(valid: {', '.join(valid)}, or the folder of a dataset)"
         )
-    from physim.dataset.folder import read_counts
+    from physim.dataset.parquet import read_counts
 
     return from_counts(source, read_counts(Path(source)))

@@ -63,8 +63,8 @@ def stats(folder: Path, other: Path | None, against: str | None, as_json: bool) 
 
 def _counts(folder: Path) -> Counts:
     """The counts of a dataset; says so if it does not hold all of its rolls."""
-    from physim.dataset.folder import read_counts
     from physim.dataset.manifest import read_manifest
+    from physim.dataset.parquet import read_counts
 
     manifest, counts = read_manifest(folder), read_counts(folder)
     if counts.rolls < manifest.n:

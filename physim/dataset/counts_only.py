@@ -25,7 +25,7 @@ Json = dict[str, Any]
 Spans = list[tuple[int, int]]
 
 
-class Tally:
+class CountStore:
     """Counts of one batch, in memory or, with a folder, in a file too.
 
     Tasks are handed out in order, so what was counted is one span up to the first task under way,
@@ -61,11 +61,12 @@ class Tally:
                 yield range(first, min(first + self._step, low, self._n))
             start = high
 
-    def add(self, chunk: range, counts: Counts) -> None:
-        """Adds the counts of one chunk; the file follows within a second or so."""
+    def add(self, task: range, chunk: range, counts: Counts) -> None:
+        """Adds the counts of one task; the file follows within a second or so."""
+        del chunk
         before, done = self._state
         # At once, so that an interrupt leaves both or neither.
-        self._state = before + counts, _merged([*done, (chunk.start, chunk.stop)])
+        self._state = before + counts, _merged([*done, (task.start, task.stop)])
         if time.monotonic() - self._written_s >= _WRITE_S:
             self.close()
 
@@ -74,53 +75,36 @@ class Tally:
         state = self._state
         if self._folder is None or state is self._written:
             return
-        content = {
-            _SHA_KEY: self._sha256,
-            "done": state[1],
-            "counts": counts_to_json(state[0]),
-        }
+        content = {_SHA_KEY: self._sha256, "done": state[1], "counts": counts_to_json(state[0])}
         write_whole(self._folder / NAME, (json.dumps(content, indent=1) + "\n").encode())
         self._written, self._written_s = state, time.monotonic()
 
 
-def read_tally(folder: Path, manifest: Manifest) -> Counts:
-    """The counts in a folder; zero if none were finished yet.
-
-    Raises:
-        DatasetError: damaged, or of another configuration.
-    """
-    path = folder / NAME
-    return _load(path, manifest.configuration_sha256)[0] if path.exists() else Counts()
+def read_count_store(folder: Path, manifest: Manifest) -> Counts:
+    """The counts in a folder, zero if none were finished yet; a DatasetError if damaged."""
+    return CountStore(manifest.n, 1, folder, manifest.configuration_sha256).counts
 
 
 def _load(path: Path, sha256: str) -> tuple[Counts, Spans]:
-    content = read_plain(path, DatasetError, _REMEDY)
+    remedy = "delete that file and run the same `physim batch` command again"
+    content = read_plain(path, DatasetError, remedy)
     try:
-        data = json.loads(content)
+        data = json.loads(content, parse_int=_natural, parse_float=_natural)
         counts = counts_from_json(data["counts"])
-        done = [(int(low), int(high)) for low, high in data["done"]]
+        done = [(low, high) for low, high in data["done"]]
         whole = data[_SHA_KEY] == sha256 and counts.rolls == sum(b - a for a, b in done)
-        whole = whole and all(map(_is_count, _numbers(counts)))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise DatasetError(f"{path}: damaged; {_REMEDY}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        whole = False
     if not whole:
-        raise DatasetError(f"{path}: not the counts of this dataset; {_REMEDY}")
+        raise DatasetError(f"{path}: damaged, or not the counts of this dataset; {remedy}")
     return counts, done
 
 
-_REMEDY = "delete that file and run the same `physim batch` command again"
-
-
-def _numbers(counts: Counts) -> Iterator[object]:
-    yield counts.rolls
-    for cells in (counts.poses, counts.rests, counts.outcomes, counts.scores):
-        yield from cells.values()
-    yield from counts.statuses.values()
-    yield from counts.pairs.values()
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+def _natural(text: str) -> int:
+    """A number of a file of counts, which are whole and none of them negative."""
+    if not text.isdecimal():
+        raise ValueError(text)
+    return int(text)
 
 
 def _merged(spans: Spans) -> Spans:

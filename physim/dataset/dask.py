@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterator
-from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from physim.dataset.job import Kit, unpacked
-from physim.dataset.processes import another_main
+from physim.dataset.plan import Kit
+from physim.dataset.workers import Workers, another_main
 from physim.errors import ConfigError, PhysimError, WorkerError, optional, shown_name
 
 if TYPE_CHECKING:
@@ -45,36 +45,44 @@ def open_cluster(address: str | None, workers: int) -> Iterator[ClusterWorkers]:
     """
     distributed = optional("distributed", "dask", "rolling on a Dask cluster")
     with ExitStack() as held:
-        held.enter_context(_quiet())
+        for name in _LOGGERS:  # what matters comes as an exception
+            logger = logging.getLogger(name)
+            held.callback(logger.setLevel, logger.level)
+            logger.setLevel(_SILENT)
         if address is None:
             with another_main():  # its processes must not run the user's script again
-                address = held.enter_context(
-                    distributed.LocalCluster(
-                        n_workers=workers,
-                        threads_per_worker=1,
-                        dashboard_address="127.0.0.1:0",
-                        silence_logs=_SILENT,
-                    )
-                ).scheduler_address
+                cluster = distributed.LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    dashboard_address="127.0.0.1:0",
+                    silence_logs=_SILENT,
+                )
+            address = held.enter_context(cluster).scheduler_address
         else:
-            _refuse_silent(address)
+            _check_scheduler(address)
         client = held.enter_context(
             distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
         )
         yield ClusterWorkers(client)
 
 
-def _refuse_silent(address: str) -> None:
+def _check_scheduler(address: str) -> None:
     """Refuses an address at which no scheduler answers.
 
     Asked before a `Client` is made: one that cannot connect takes long to give up and then prints.
     """
-    with ThreadPoolExecutor(1) as thread:  # a notebook has a loop in this one already
-        try:
-            kind = thread.submit(asyncio.run, _kind_of(address)).result()
-            reason = f"it is a {kind}" if kind != "Scheduler" else ""
-        except Exception as error:  # whatever a stranger at that port may answer with
-            reason = _short(error)
+    from distributed.core import rpc
+
+    async def ask() -> str:
+        async with rpc(address, timeout=_CONNECT_S) as there:
+            return str((await asyncio.wait_for(there.identity(), _CONNECT_S))["type"])
+
+    try:
+        with ThreadPoolExecutor(1) as thread:  # a notebook has a loop in this one already
+            kind = thread.submit(lambda: asyncio.run(ask())).result()
+        reason = f"it is a {kind}" if kind != "Scheduler" else ""
+    except Exception as error:  # whatever a stranger at that port may answer with
+        reason = _short(error)
     if reason:
         raise ConfigError(
             f"{shown_name(address)}: no Dask scheduler answers there ({reason}); start one with "
@@ -82,22 +90,11 @@ def _refuse_silent(address: str) -> None:
         )
 
 
-async def _kind_of(address: str) -> str:
-    """What answers at an address: `Scheduler` or something else."""
-    from distributed.core import rpc
-
-    async def ask() -> str:
-        async with rpc(address, timeout=_CONNECT_S) as there:
-            return str((await there.identity())["type"])
-
-    return await asyncio.wait_for(ask(), _CONNECT_S)
-
-
-class ClusterWorkers:
+class ClusterWorkers(Workers):
     """The workers of one scheduler, however many there are at the moment."""
 
-    ahead = 2
-    elsewhere = True
+    prefetch = 2
+    remote = True
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -108,7 +105,7 @@ class ClusterWorkers:
     def count(self) -> int:
         now = time.monotonic()
         if now - self._counted_s >= _COUNT_S:
-            there = len(self._answer(self._client.scheduler.ncores))
+            there = self._ask_for_workers()
             if there:
                 self._seen_s = now
             self._count, self._counted_s = max(1, there), now
@@ -117,15 +114,12 @@ class ClusterWorkers:
     def task_s(self) -> float:
         return max(_LEAST_TASK_S, self.count() / _TASKS_A_SECOND)
 
-    def executor(self) -> Executor:
-        return self._executor
+    def submit(self, make: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        return self._executor.submit(make, *arguments)
 
-    def send(self, kit: Kit) -> Any:
-        """The kit as a task of its own: it travels once a worker, not once a task."""
-        return self._client.submit(unpacked, kit, pure=False)
-
-    def renew(self) -> None:
-        """The scheduler replaces what is lost."""
+    def send(self, job: Kit) -> Any:
+        """The job as a task of its own: it travels once a worker, and again where it was lost."""
+        return self._client.submit(_unchanged, job, pure=False)
 
     def check(self) -> None:
         self._counted_s = -_COUNT_S
@@ -136,7 +130,7 @@ class ClusterWorkers:
                 f"`dask worker {self._client.scheduler.address} --nthreads 1`; {_KEPT}"
             )
 
-    def error(self, error: BaseException) -> BaseException:
+    def explained(self, error: BaseException) -> BaseException:
         from distributed import KilledWorker
 
         if isinstance(error, CancelledError):
@@ -147,35 +141,31 @@ class ClusterWorkers:
                 f"out of memory?); {_KEPT}"
             )
         cause: BaseException | None = error
-        while cause is not None:
-            if isinstance(cause, PhysimError):
-                return cause
-            if isinstance(cause, ImportError):
-                return WorkerError(
-                    f"the Dask scheduler or a worker cannot import what it needs ({_short(cause)});"
-                    f" install physim there too, in the same version; {_KEPT}"
-                )
+        while cause is not None and not isinstance(cause, PhysimError):
             cause = cause.__cause__
-        if isinstance(error, RuntimeError) and "deserialization" in str(error):
-            return WorkerError(
-                "the Dask scheduler cannot read what it is sent: is physim installed there too, "
-                f"in the same version? {_KEPT}"
-            )
-        return error
+        return cause or WorkerError(
+            f"a task failed on the Dask cluster ({_short(error)}); is physim installed for the "
+            f"scheduler and all workers, in the same version? {_KEPT}"
+        )
 
     def close(self) -> None:
         """Drops the tasks that wait; the workers go on to serve others."""
         if self._client.status == "running":
             self._executor.shutdown(wait=False)
 
-    def _answer(self, ask: Any) -> Any:
-        """What the scheduler answers."""
+    def _ask_for_workers(self) -> int:
+        """How many workers the scheduler has."""
         try:
             if self._client.status == "running":
-                return self._client.sync(ask, callback_timeout=_ANSWER_S)
+                ask = self._client.scheduler.ncores
+                return len(self._client.sync(ask, callback_timeout=_ANSWER_S))
         except (OSError, TimeoutError, asyncio.TimeoutError) as error:  # two kinds in Python 3.10
             raise _lost() from error
         raise _lost()
+
+
+def _unchanged(job: Kit) -> Kit:
+    return job
 
 
 def _lost() -> WorkerError:
@@ -185,17 +175,3 @@ def _lost() -> WorkerError:
 def _short(error: BaseException) -> str:
     text = " ".join(str(error).split())
     return (text or type(error).__name__)[:120]
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Meanwhile Dask logs nothing: what matters comes as an exception."""
-    loggers = [logging.getLogger(name) for name in _LOGGERS]
-    before = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(_SILENT)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, before, strict=True):
-            logger.setLevel(level)

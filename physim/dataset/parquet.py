@@ -1,34 +1,54 @@
 """Parquet parts: one file a chunk of consecutive rolls, named by its first index.
 
 They have a folder of their own, `rolls`, so that other programs can open it as one table.
-
 A part's bytes depend on its rows and on the versions of the Parquet library alone. Every page
 carries a checksum, and every part the hash of its configuration.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from enum import Enum
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
-from pyarrow import parquet
+from numpy.typing import NDArray
+from pyarrow import compute, parquet
 
-from physim.dataset.manifest import NAME, Manifest, make_folder, write_whole
-from physim.dataset.rows import COLUMNS, SCHEMA
+from physim.dataset.counts_only import read_count_store
+from physim.dataset.manifest import (
+    COUNTS,
+    NAME,
+    ROLLS,
+    Manifest,
+    make_folder,
+    read_manifest,
+    write_whole,
+)
+from physim.dataset.rows import COLUMNS, COUNTED, NULLABLE, SCHEMA, decode
 from physim.errors import DatasetError
 from physim.files import told
+from physim.statistics.counts import Counts
+from physim.types import PIG_NAMES, Outcome, Pose, Status
 
 FOLDER = "rolls"
 _THREADS = 4
+_PARTS_A_BLOCK = 500  # bounds the memory of `read_counts`
 _DIGITS = 12  # of the last index that a batch can have: names sort as their rolls do
 _SHA_KEY = b"physim.configuration_sha256"
 _FIRST_KEY = b"physim.first_index"
 # Floats repeat too rarely for a dictionary: without one, files are a fifth smaller.
 _DICTIONARY = [name for name, kind in COLUMNS.items() if kind == "string"]
-_UNREADABLE = (pa.ArrowException, OSError)
+_KINDS: dict[str, type[Enum]] = {
+    "status": Status,
+    "outcome": Outcome,
+    **{f"{pig}_pose": Pose for pig in PIG_NAMES},
+}
+_AGAIN = "and run the same `physim batch` command again"
 
 
 class PartStore:
@@ -37,11 +57,16 @@ class PartStore:
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self._manifest = manifest
         self._parts = folder / FOLDER
+        # Of chunks that are not whole: rows by their first index, and how many are missing.
+        self._waiting: dict[range, dict[int, pa.Table]] = {}
+        self._missing: dict[range, int] = {}
         make_folder(self._parts)
-        # First index to rows, of every part that is there and whole.
+        parts = part_paths(folder)
         with ThreadPoolExecutor(_THREADS) as threads:
-            there = threads.map(lambda at: check_part(at[1], at[0], manifest), part_paths(folder))
-            self._there = dict(there)
+            tables = threads.map(lambda at: read_part(at[1], at[0], manifest, COLUMNS), parts)
+            rows = [table.num_rows for table in tables]
+        # First index to rows, of every part that is there and whole.
+        self._there = {first: count for (first, _), count in zip(parts, rows, strict=True)}
 
     @property
     def done(self) -> int:
@@ -56,20 +81,34 @@ class PartStore:
             if begin < end:
                 yield range(begin, end)
 
-    def add(self, chunk: range, rows: pa.Table) -> None:
-        """Writes the part of one chunk, after the rows that it has had before the batch grew."""
+    def add(self, task: range, chunk: range, content: bytes) -> None:
+        """Takes the rows of a task, and writes its chunk once that is whole.
+
+        So a file is always a whole chunk, however many workers share it.
+        """
+        waiting = self._waiting.setdefault(chunk, {})
+        waiting[task.start] = decode(content)
+        self._missing[chunk] = self._missing.get(chunk, len(chunk)) - len(task)
+        if not self._missing[chunk]:
+            del self._waiting[chunk], self._missing[chunk]
+            self._write(chunk, [waiting[first] for first in sorted(waiting)])
+
+    def close(self) -> None:
+        """Nothing is left to write: a part is kept as it comes."""
+
+    def _write(self, chunk: range, tables: list[pa.Table]) -> None:
+        """Writes the part of a chunk, after the rows that it has had before the batch grew."""
         first = chunk.start - chunk.start % self._manifest.chunk_size
         path = self._parts / _part_name(first)
         if first < chunk.start:
-            kept = read_part(path, first, self._manifest, list(COLUMNS))
-            rows = pa.concat_tables([kept.replace_schema_metadata(), rows])
+            tables = [read_part(path, first, self._manifest, COLUMNS), *tables]
         metadata = {
             _SHA_KEY: self._manifest.configuration_sha256.encode(),
             _FIRST_KEY: str(first).encode(),
         }
         sink = pa.BufferOutputStream()
         parquet.write_table(
-            rows.combine_chunks().replace_schema_metadata(metadata),
+            pa.concat_tables(tables).combine_chunks().replace_schema_metadata(metadata),
             sink,
             compression="zstd",
             use_dictionary=_DICTIONARY,
@@ -77,16 +116,12 @@ class PartStore:
         )
         write_whole(path, sink.getvalue().to_pybytes())
 
-    def close(self) -> None:
-        """Nothing is left to write: a part is kept as it comes."""
-
 
 def part_paths(folder: Path) -> list[tuple[int, Path]]:
     """First index and path of every part, in the order of the indices.
 
-    Raises:
-        DatasetError: something else is there, which other programs would read as a part of the
-            table or stumble over. What only systems see (`.DS_Store`) may stay.
+    What only systems see (`.DS_Store`) may be there too; other programs would stumble over all
+    else, which is refused.
     """
     found = []
     parts = folder / FOLDER
@@ -99,7 +134,7 @@ def part_paths(folder: Path) -> list[tuple[int, Path]]:
         digits = path.stem.removeprefix("part-")
         first = int(digits) if digits.isdecimal() else 0
         if path.name != _part_name(first) or not plain:
-            raise DatasetError(f"{path}: not a part of this dataset; {_MOVE_IT}")
+            raise _stray(path)
         found.append((first, path))
     return sorted(found)
 
@@ -108,55 +143,86 @@ def _part_name(first: int) -> str:
     return f"part-{first:0{_DIGITS}d}.parquet"
 
 
-def check_part(path: Path, first: int, manifest: Manifest) -> tuple[int, int]:
-    """First index and number of rolls of a part, all of it checked against its checksums.
-
-    Raises:
-        DatasetError: damaged, or not a part of this dataset.
-    """
-    return first, read_part(path, first, manifest, list(COLUMNS)).num_rows
+def _stray(path: Path, more: str = "") -> DatasetError:
+    return DatasetError(f"{path}: not a part of this dataset{more}; move that file away {_AGAIN}")
 
 
-def read_part(path: Path, first: int, manifest: Manifest, columns: Sequence[str]) -> pa.Table:
-    """These columns of a part, checked against their checksums.
-
-    Raises:
-        DatasetError: damaged, or not a part of this dataset.
-    """
-    with _opened(path, first, manifest) as file:
-        return file.read(columns=list(columns), use_threads=False)
-
-
-@contextmanager
-def _opened(path: Path, first: int, manifest: Manifest) -> Iterator[parquet.ParquetFile]:
+def read_part(path: Path, first: int, manifest: Manifest, columns: Iterable[str]) -> pa.Table:
+    """These columns of a part, checked against their checksums and the manifest."""
     with told(DatasetError, f"{path}: cannot be read", "see to its permissions"):
         content = path.open("rb")  # by name, the library reads none that is no UTF-8
     try:
         with content, parquet.ParquetFile(content, page_checksum_verification=True) as file:
             kept = file.schema_arrow.metadata or {}
-            rows = file.metadata.num_rows
             if not file.schema_arrow.equals(SCHEMA) or kept.get(_FIRST_KEY) != str(first).encode():
-                raise DatasetError(f"{path}: not a part of this dataset; {_MOVE_IT}")
+                raise _stray(path)
             if kept.get(_SHA_KEY) != manifest.configuration_sha256.encode():
-                raise DatasetError(
-                    f"{path}: not a part of this dataset, but of another configuration; {_MOVE_IT}"
-                )
+                raise _stray(path, ", but of another configuration")
             last = min(manifest.chunk_size, manifest.n - first)
-            if first % manifest.chunk_size or not 0 < rows <= last:
+            if first % manifest.chunk_size or not 0 < file.metadata.num_rows <= last:
                 raise DatasetError(
                     f"{path}: `n` or `chunk_size` in {NAME} do not fit this part; one of the two "
                     "was changed: restore the manifest or begin another folder"
                 )
-            yield file
-    except _UNREADABLE as error:
-        raise _damaged(path, error) from error
+            table = file.read(columns=list(columns), use_threads=False)
+            return table.replace_schema_metadata()
+    except (pa.ArrowException, OSError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise DatasetError(
+            f"{path}: damaged or cut off ({reason}); delete that file {_AGAIN}"
+        ) from error
 
 
-_MOVE_IT = "move that file away and run the same `physim batch` command again"
-_REMEDY = "delete that file and run the same `physim batch` command again"
+def read_columns(
+    folder: Path | str, columns: Sequence[str] | None = None
+) -> dict[str, NDArray[Any]]:
+    """The rolls of a dataset, one array a column, in the order of the indices.
+
+    Args:
+        folder: the dataset.
+        columns: names from `manifest.json`; None for all.
+
+    Returns:
+        Name to (n,) array: float64 (NaN for no score, no rest), int64, bool, or object for
+        names. Rolls that were not made yet are absent.
+
+    Raises:
+        DatasetError: no dataset of rolls, a damaged part, or an unknown column.
+    """
+    wanted = list(COLUMNS) if columns is None else list(columns)
+    if unknown := [name for name in wanted if name not in COLUMNS]:
+        raise DatasetError(f"{folder}: no column `{unknown[0]}` (valid: {', '.join(COLUMNS)})")
+    blocks = list(_blocks(Path(folder), read_manifest(folder), wanted))
+    if not blocks:
+        return {name: np.empty(0) for name in wanted}
+    table = pa.concat_tables(blocks)
+    arrays = {name: table[name].to_numpy() for name in wanted}
+    # The same type without any null.
+    return {name: a.astype(float) if name in NULLABLE else a for name, a in arrays.items()}
 
 
-def _damaged(path: Path, error: Exception) -> DatasetError:
-    """The error for a part that cannot be read."""
-    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return DatasetError(f"{path}: damaged or cut off ({reason}); {_REMEDY}")
+def read_counts(folder: Path | str) -> Counts:
+    """What the rolls of a dataset add up to, those that are there."""
+    folder = Path(folder)
+    manifest = read_manifest(folder)
+    if manifest.kind == COUNTS:
+        return read_count_store(folder, manifest)
+    counts = Counts()
+    for table in _blocks(folder, manifest, COUNTED):
+        columns = {name: table[name] for name in COUNTED}
+        for name, kind in _KINDS.items():  # names as codes, which is much faster
+            names = pa.array([member.value for member in kind])
+            columns[name] = compute.fill_null(compute.index_in(columns[name], names), -1)
+        counts += Counts.from_columns(**{name: c.to_numpy() for name, c in columns.items()})
+    return counts
+
+
+def _blocks(folder: Path, manifest: Manifest, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """The parts in order, some hundred at a time."""
+    if manifest.kind != ROLLS:
+        raise DatasetError(f"{folder}: holds counts only, no rolls")
+    parts = iter(part_paths(folder))
+    with ThreadPoolExecutor(_THREADS) as threads:
+        while block := list(islice(parts, _PARTS_A_BLOCK)):
+            tables = threads.map(lambda at: read_part(at[1], at[0], manifest, columns), block)
+            yield pa.concat_tables(tables)

@@ -1,24 +1,24 @@
-"""What a batch is: the names and numbers that fix every roll of it.
-
-The resolved configuration of a batch: every parameter that its rolls depend on.
-
-Names and paths are left out, since what counts is what they stood for: a model by its mass, its
-friction and a hash of its parts, a toss by its numbers. Equal configurations give equal rolls.
-"""
+"""What decides the rolls of a batch: its plan, the configuration that follows, and the machine."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
+import pickle
+import platform
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict, dataclass, fields
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from physim import config
-from physim.dataset.processes import PRELOAD
+from physim import __version__, config, precomputed
+from physim.config import MAX_ROLLS
+from physim.errors import WorkerError
 from physim.seeding import MAX_SEED
 from physim.setup_options import SetupOptions
 from physim.types import PigModel, Roll
@@ -30,28 +30,21 @@ _LEAST_CHUNK = 200  # rolls a file: a few seconds of work
 _MOST_CHUNK = 50_000  # 15 MB while they wait for their chunk
 _FILES = 1_000  # a dataset, about: each costs two waits for the disk, and opening it later
 _COUNTS_CHUNK = 1_000_000  # rolls a task, at most; nothing waits
-MAX_ROLLS = 10**12
+PRELOAD = ("physim.dataset.preload", "physim.dataset.workers", "physim.dataset.rows")
+"""Modules that workers need for real rolls, the slowest first."""
 
 
 class Roller(Protocol):
-    """What makes the rolls: a `physim.simulator.Simulator`."""
+    """Makes the rolls: a `physim.simulator.Simulator`."""
 
     def roll(self, seed: int, index: int) -> Roll:
         """The roll of that seed and index, the same bits whatever was rolled before."""
         ...
 
 
-class RollSource(Protocol):
-    """What a plan comes to: plain values that can be pickled and opened on any machine."""
-
-    def open(self) -> AbstractContextManager[Roller]:
-        """A simulator of its own."""
-        ...
-
-
 @dataclass(frozen=True)
 class SetupSource:
-    """The rolls of one setup, with what is computed before the first one."""
+    """The rolls of one setup, with what is computed before: can be opened on any machine."""
 
     setup: Setup
     prepared: Prepared
@@ -96,7 +89,7 @@ class BatchPlan(SetupOptions):
         """Every parameter that the rolls depend on; see `resolve`."""
         return resolve(self.seed, self.settle, self.setup())
 
-    def source(self) -> RollSource:
+    def source(self) -> SetupSource:
         """What workers are sent; raises as `setup`."""
         from physim.simulator import Prepared
 
@@ -119,11 +112,14 @@ def default_chunk_size(n: int, counts_only: bool = False) -> int:
 
 
 Json = dict[str, Any]
-_NOT_THERE = "(not there)"
 
 
 def resolve(seed: int, settle: str, setup: Setup) -> Json:
-    """The configuration as plain JSON values, SI units."""
+    """Every parameter that rolls depend on, as plain JSON values in SI units.
+
+    Names and paths are left out, since what counts is what they stood for: a model by its mass, its
+    friction and a hash of its parts, a toss by its numbers. Equal configurations give equal rolls.
+    """
     resolved = {
         "seed": seed,
         "settle": settle,
@@ -149,13 +145,11 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
 
     Such as `toss.heights_m: [0.127] there, [0.203] here`.
     """
+    absent = "(not there)"
     one, two = dict(_flat(there)), dict(_flat(here))
     keys = sorted({*one, *two}, key=lambda key: (key not in one or key not in two, key))
-    return [
-        f"{key}: {one.get(key, _NOT_THERE)} there, {two.get(key, _NOT_THERE)} here"
-        for key in keys
-        if json.dumps(one.get(key, _NOT_THERE)) != json.dumps(two.get(key, _NOT_THERE))
-    ]
+    pairs = ((key, one.get(key, absent), two.get(key, absent)) for key in keys)
+    return [f"{key}: {a} there, {b} here" for key, a, b in pairs if json.dumps(a) != json.dumps(b)]
 
 
 def _flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -182,3 +176,127 @@ def _model(model: PigModel) -> Json:
 
 def _fields(value: Any) -> Json:
     return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
+BITS = "bits"
+_LIBRARIES = ("pybullet", "numpy", "scipy", "trimesh")
+_POINTS = 5_000  # two processors' sines differ in one of some thousand
+
+
+def these_versions() -> dict[str, str]:
+    """Versions of physim and of the libraries that could change a roll."""
+    return {"physim": __version__, **precomputed.versions(_LIBRARIES)}
+
+
+def this_platform() -> dict[str, str]:
+    """What could change the bits of a roll, besides the libraries."""
+    return {
+        "machine": platform.machine(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "libc": " ".join(platform.libc_ver()).strip(),
+        "processor": _processor(),
+        BITS: _bits(),
+    }
+
+
+def _processor() -> str:
+    """The model of the processor: libraries choose their code by it."""
+    info = Path("/proc/cpuinfo")
+    text = info.read_text(encoding="utf-8", errors="replace") if info.exists() else ""
+    models = (line.partition(":")[2] for line in text.splitlines() if line.startswith("model name"))
+    return next(models, platform.processor()).strip()
+
+
+@cache
+def _bits() -> str:
+    """A hash of what the functions that rolls use come to here, over some thousand arguments.
+
+    The C library and NumPy choose their code by the processor and by the environment, and some
+    last bits with it. Compiled loops call the same functions. Linear algebra is left out, whose
+    last bits differ between most processors: what rolls take from it comes with the model (`kept`),
+    or else decides the bits of every roll, so that any one shows it.
+    """
+    spread = [k * 0.6180339887498949 % 1.0 for k in range(1, _POINTS + 1)]  # in (0, 1)
+    wide = [14.0 * share - 7.0 for share in spread]
+    functions = (math.sin, math.cos, math.tan, math.atan, math.exp)
+    numbers = [function(x) for function in functions for x in wide]
+    inner = (math.asin, math.acos, math.log, math.log2)
+    numbers += [function(x) for function in inner for x in spread]
+    numbers += [math.atan2(y, x) for y, x in zip(wide, spread, strict=True)]
+    numbers += [math.hypot(y, x) for y, x in zip(wide, spread, strict=True)]
+    numbers += [x**y for y, x in zip(wide, spread, strict=True)]
+    angles = np.array(wide)
+    rows = angles[: 3 * (_POINTS // 3)].reshape(-1, 3)
+    arrays = (np.array(numbers), np.sin(angles), np.cos(angles), (rows**2).sum(axis=1))
+    return hashlib.sha256(np.concatenate(arrays).tobytes()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Roll 0 as a machine made it: its columns by name, and the machine's platform and versions."""
+
+    roll: Json
+    platform: dict[str, str]
+    versions: dict[str, str]
+
+    @classmethod
+    def of(cls, roller: Roller, seed: int) -> Sample:
+        """The sample of this machine."""
+        from physim.dataset.rows import named, row_of
+
+        return cls(named(row_of(roller.roll(seed, 0))), this_platform(), these_versions())
+
+    def unlike(self, other: Sample) -> list[str]:
+        """In what the rolls of another machine differ, as `differences`; empty if in nothing."""
+        return differences(
+            {BITS: self.platform.get(BITS), **self.roll},
+            {BITS: other.platform.get(BITS), **other.roll},
+        )
+
+
+@dataclass(frozen=True)
+class Kit:
+    """What a worker needs to make rolls: content, not names, so it needs none of our files.
+
+    Attributes:
+        key: differs where the content differs.
+        seed: of the rolls.
+        content: a pickled `SetupSource`.
+        versions: what the worker must run; None where workers are of this machine.
+        sample: what roll 0 must come out as, to the last bit; None likewise.
+    """
+
+    key: str
+    seed: int
+    content: bytes
+    versions: dict[str, str] | None = None
+    sample: Sample | None = None
+
+    @classmethod
+    def of(cls, plan: BatchPlan, versions: dict[str, str] | None = None) -> Kit:
+        """The job of a plan; raises as `BatchPlan.setup`."""
+        content = pickle.dumps(plan.source(), protocol=5)
+        key = hashlib.sha256(content + str(plan.seed).encode()).hexdigest()
+        return cls(key, plan.seed, content, versions)
+
+    def open(self, held: ExitStack) -> Roller:
+        """A simulator, which `held` closes, if this machine makes the rolls that are wanted.
+
+        Raises:
+            WorkerError: it runs other versions, or roll 0 comes out with other bits.
+        """
+        # Versions first: other ones may not read the content.
+        unlike = differences(self.versions, these_versions()) if self.versions else []
+        if not unlike:
+            roller: Roller = held.enter_context(pickle.loads(self.content).open())
+            if self.sample is not None:
+                unlike = self.sample.unlike(Sample.of(roller, self.seed))
+        if unlike:
+            differing = "; ".join(unlike[:3]).replace(" there", " wanted")
+            raise WorkerError(
+                f"the worker on {platform.node()} would make rolls of other bits ({differing}); "
+                "finished parts are kept: install the same versions on all machines or leave "
+                "this one out, start the workers again, and run the same command"
+            )
+        return roller

@@ -9,20 +9,15 @@ from __future__ import annotations
 import sys
 from typing import Any, cast
 
+_modules = cast(dict[str, Any], sys.modules)
+_hidden = "scipy" not in _modules
+if _hidden:
+    _modules["scipy"] = None  # an import fails as if it were not installed
+try:
+    from physim import compiled, simulator  # noqa: F401
+    from physim.physics import simulate  # noqa: F401
 
-def _load() -> None:
-    from physim import compiled, simulator
-    from physim.physics import simulate
-
-    del simulator, simulate
     compiled.load()  # Numba loads most of itself at the first call of anything compiled
-
-
-if "scipy" in sys.modules:
-    _load()
-else:
-    cast(dict[str, Any], sys.modules)["scipy"] = None  # an import fails as if it were not installed
-    try:
-        _load()
-    finally:
-        del sys.modules["scipy"]
+finally:
+    if _hidden:
+        del _modules["scipy"]

@@ -1,6 +1,8 @@
-"""Where tasks run on one machine: in this process, or in processes of their own.
+"""Workers of one machine: this process, or processes that start fast and end with it.
 
-What runs in a worker: rolls of one kit on one simulator that stays open.
+To load the libraries and the compiled loops takes a second of a core, in every process that does
+it. So one does: Python's fork server, which does nothing but load and fork, starts first and loads
+while its parent reads the models. Without it, processes are spawned and load for themselves.
 """
 
 from __future__ import annotations
@@ -9,269 +11,256 @@ import os
 import signal
 import sys
 import threading
-import time
-from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass
-from multiprocessing import connection, parent_process, util
-from typing import Any, Generic, NoReturn, Protocol, TypeVar
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing import current_process, get_context, parent_process, resource_tracker, util
+from multiprocessing.connection import wait
+from multiprocessing.context import BaseContext
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NoReturn, TypeVar
 
-from physim.dataset.job import Kit, Sample, sample_of
-from physim.dataset.plan import Roller
-from physim.dataset.processes import begin, context, end_all, interrupted_after, possible
-from physim.dataset.rows import counts_of, row_of
+from physim.dataset.plan import Kit
 from physim.errors import WorkerError
-from physim.files import refusal
-from physim.statistics.counts import Counts
+from physim.files import refusal, remove_scratch, told
 
+# The server must find just the modules that this process finds. It looks into the current folder
+# first, unless the environment says otherwise (Python 3.11); a caller's `-E` hides that from it.
+FORKS = sys.platform == "linux" and sys.version_info >= (3, 11) and not sys.flags.ignore_environment
+_PROCESS = os.getpid()
+_FILES, _FILES_A_WORKER = 24, 3  # that a pool opens
 _TASK_S = 0.5  # long against handing it out, short against a Ctrl-C
+_LIMITS = (
+    "raise the limits of processes (`ulimit -u`) and of memory (`ulimit -v`), or ask for fewer "
+    "workers"
+)
+_start_lock = threading.Lock()
+
+T = TypeVar("T")
 
 
-class Workers(Protocol):
-    """Workers behind the interface of `concurrent.futures`.
+class Workers:
+    """Where tasks run: in this process; other kinds override what differs.
 
     Attributes:
-        ahead: tasks a worker that are handed out at a time: one at work, the others waiting.
-        elsewhere: whether they may be of other machines, so that their bits must be compared.
+        prefetch: tasks a worker that are handed out at a time: one at work, the others waiting.
+        remote: whether they may be of other machines, so that their bits must be compared.
     """
 
-    ahead: int
-    elsewhere: bool
+    prefetch = 1
+    remote = False
 
     def count(self) -> int:
         """How many there are now; at least 1."""
-        ...
+        return 1
 
     def task_s(self) -> float:
         """How long a task should take [s]."""
-        ...
+        return _TASK_S
 
-    def executor(self) -> Executor:
-        """Takes the tasks; another one after `renew`."""
-        ...
+    def send(self, job: Kit) -> Any:
+        """What stands for the job in the arguments of a task."""
+        return job
 
-    def send(self, kit: Kit) -> Any:
-        """What stands for the kit in the arguments of a task."""
-        ...
-
-    def renew(self) -> None:
-        """Replaces an executor that broke."""
-        ...
-
-    def check(self) -> None:
-        """Called while nothing comes back.
-
-        Raises:
-            WorkerError: nothing ever will.
-        """
-        ...
-
-    def error(self, error: BaseException) -> BaseException:
-        """What a failed task is to be told as."""
-        ...
-
-    def close(self) -> None:
-        """Ends them; tasks that wait are dropped."""
-        ...
-
-
-class InProcess(Executor):
-    """One worker: this process. A task is done when `submit` returns."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+    def submit(self, make: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Hands out a task."""
         future: Future[Any] = Future()
         try:
-            future.set_result(fn(*args, **kwargs))
+            future.set_result(make(*arguments))
         except Exception as error:
             future.set_exception(error)
         return future
 
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        del wait, cancel_futures  # nothing is ever under way
-        close_bench()
+    def restart(self) -> None:
+        """Replaces workers after a `BrokenExecutor`."""
+
+    def check(self) -> None:
+        """Called while nothing comes back; raises a WorkerError if nothing ever will."""
+
+    def explained(self, error: BaseException) -> BaseException:
+        """What a failed task is to be told as."""
+        return error
+
+    def close(self) -> None:
+        """Ends them; tasks that wait are dropped."""
+        _close_rolls()
 
 
-class _Processes(ProcessPoolExecutor):
-    """Worker processes; those that are started by a task are known before an interrupt comes."""
+class LocalWorkers(Workers):
+    """So many processes of this machine, which load `modules` at once; or this process alone."""
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+    def __init__(self, workers: int, modules: tuple[str, ...] = ()) -> None:
+        self._count = possible(workers)
+        self._pool: WorkerPool | None = None
+        if self._count > 1:
+            self.prefetch = 2
+            begin(modules)
+
+    def count(self) -> int:
+        return self._count
+
+    def submit(self, make: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        if self._count == 1:
+            return super().submit(make, *arguments)
+        if self._pool is None:
+            self._pool = WorkerPool(self._count)
+        return self._pool.submit(make, *arguments)
+
+    def restart(self) -> None:
+        self.close()
+
+    def check(self) -> None:
+        """Finds out whether a pool, which tells of processes that end, runs at all."""
+        manager = getattr(self._pool, "_executor_manager_thread", None)
+        if self._pool is not None and manager is not None and not manager.is_alive():
+            self._pool.kill()
+            raise WorkerError(f"the pool of worker processes has failed; {_LIMITS}")
+
+    def close(self) -> None:
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.close()
+        super().close()
+
+
+class WorkerPool(ProcessPoolExecutor):
+    """Worker processes that start fast, stay quiet at a Ctrl-C and end with their parent.
+
+    Args:
+        workers: how many, at least 2.
+        prepare: called in each with `arguments`, once.
+    """
+
+    def __init__(
+        self, workers: int, prepare: Callable[..., None] | None = None, *arguments: Any
+    ) -> None:
+        self._wanted = workers
+        super().__init__(workers, context(), _start_worker, (prepare, *arguments))
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """As the base class's; raises a WorkerError where no process can be started."""
+        hand_out = super().submit
         try:
-            with interrupted_after():
-                return super().submit(fn, *args, **kwargs)
+            if len(self._processes or ()) < self._wanted:
+                return _undisturbed(lambda: hand_out(fn, *args, **kwargs))
+            return hand_out(fn, *args, **kwargs)
         except OSError as error:
             if error.errno is None:  # its pipes were closed meanwhile, as a worker died
                 raise BrokenExecutor(str(error)) from error
             raise WorkerError(refusal(error, "worker processes cannot be started")) from error
 
-
-class LocalWorkers:
-    """Processes of this machine, or this process alone.
-
-    Args:
-        workers: how many.
-        early: modules that they load at once, while this process is still reading models.
-
-    Raises:
-        WorkerError: the system has no room for so many.
-    """
-
-    elsewhere = False
-
-    def __init__(self, workers: int, early: tuple[str, ...] = ()) -> None:
-        workers = possible(workers)
-        self.ahead = 1 if workers == 1 else 2
-        self._workers = workers
-        if workers > 1:
-            begin(early)
-        self._executor = self._open()
-        if workers > 1:
-            try:
-                with suppress(BrokenExecutor):  # seen again, and mended, with the first task
-                    for _ in range(workers):
-                        self._executor.submit(import_early, early)
-            except BaseException:  # such as Ctrl-C: nobody else can close them yet
-                self.close()
-                raise
-
-    def count(self) -> int:
-        return self._workers
-
-    def task_s(self) -> float:
-        return _TASK_S
-
-    def executor(self) -> Executor:
-        return self._executor
-
-    def send(self, kit: Kit) -> Kit:
-        return kit
-
-    def renew(self) -> None:
-        self.close()
-        self._executor = self._open()
-
-    def check(self) -> None:
-        """A process that ends breaks the executor, which tells by itself, as long as it runs."""
-        manager = getattr(self._executor, "_executor_manager_thread", None)
-        if manager is not None and not manager.is_alive():
-            end_all()
-            raise WorkerError(
-                "the pool of worker processes has failed; raise the limits of processes "
-                "(`ulimit -u`) and of memory (`ulimit -v`), or ask for fewer workers"
-            )
-
-    def error(self, error: BaseException) -> BaseException:
-        return error
-
     def close(self) -> None:
+        """Ends them after their present tasks, or at once where this is interrupted too."""
         try:
-            self._executor.shutdown(wait=True, cancel_futures=True)
+            self.shutdown(wait=True, cancel_futures=True)
         except BaseException:  # a second Ctrl-C; Python would wait for them at its end
-            end_all()
+            self.kill()
             raise
 
-    def _open(self) -> Executor:
-        if self._workers == 1:
-            return InProcess()
-        return _Processes(self._workers, mp_context=context(), initializer=start_worker)
+    def kill(self) -> None:
+        """Ends them at once, at whatever they are."""
+        for process in list((self._processes or {}).values()):
+            process.terminate()
 
 
-Content = TypeVar("Content")
-_COUNTED_AT_ONCE = 1000  # rows; bounds the memory of a long task
+def cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
-@dataclass(frozen=True)
-class Done(Generic[Content]):
-    """A finished task.
+def possible(workers: int) -> int:
+    """So many workers, or a WorkerError where there is no room; 1 where there can be no others."""
+    if workers == 1:
+        return 1
+    # Refused half-way, Python's own pool would leave a traceback of its server, or hang.
+    with ExitStack() as held, told(WorkerError, f"no room for {workers} workers"):
+        for _ in range(_FILES + _FILES_A_WORKER * workers):
+            held.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+    try:
+        if current_process().daemon:
+            raise OSError("a daemonic process, such as one of multiprocessing.Pool, has none")
+        Path.cwd()  # processes start in it
+        context().Lock()
+    except (OSError, ImportError) as error:
+        warnings.warn(
+            f"no worker processes here ({error}; are the current folder and /dev/shm there?); "
+            "all is done in this one, as with workers=1",
+            stacklevel=2,
+        )
+        return 1
+    return workers
 
-    Attributes:
-        content: its rows as an Arrow stream, or their counts.
-        seconds: what rolling took.
+
+def begin(modules: tuple[str, ...]) -> None:
+    """Starts the fork server, if there is to be one, to load these modules; returns at once."""
+    if FORKS:
+        from multiprocessing import forkserver
+
+        forkserver.set_forkserver_preload([*modules, "concurrent.futures.process"])
+        context()
+
+
+def context() -> BaseContext:
+    """Makes processes: forked by a server, or spawned where there can be none.
+
+    A forked process has none: it would take its parent's for its own. Nor has one whose TMPDIR is
+    too long for a socket.
     """
+    if FORKS and os.getpid() == _PROCESS:
+        from multiprocessing import forkserver
 
-    content: Content
-    seconds: float
-
-
-class Bench:
-    """The simulator of the kit that was asked for last; threads wait for each other."""
-
-    def __init__(self) -> None:
-        self._key: str | None = None
-        self._roller: Roller | None = None
-        self._open = ExitStack()
-        self._lock = threading.Lock()
-
-    def rows(self, kit: Kit, task: range) -> Done[bytes]:
-        """The rows of these indices as an Arrow stream."""
-        from physim.dataset.rows import encode
-
-        with self._lock:
-            roller = self._roller_of(kit)
-            began_s = time.perf_counter()
-            rows = [row_of(roller.roll(kit.seed, index)) for index in task]
-            seconds = time.perf_counter() - began_s
-        return Done(encode(rows), seconds)
-
-    def counts(self, kit: Kit, task: range) -> Done[Counts]:
-        """What these indices add up to."""
-        counts = Counts()
-        with self._lock:
-            roller = self._roller_of(kit)
-            began_s = time.perf_counter()
-            for first in range(task.start, task.stop, _COUNTED_AT_ONCE):
-                block = range(first, min(first + _COUNTED_AT_ONCE, task.stop))
-                counts += counts_of([row_of(roller.roll(kit.seed, index)) for index in block])
-            return Done(counts, time.perf_counter() - began_s)
-
-    def sample(self, kit: Kit) -> Sample:
-        """Roll 0."""
-        with self._lock:
-            return sample_of(kit, self._roller_of(kit))
-
-    def close(self) -> None:
-        """Closes the simulator, if one is open."""
-        with self._lock:
-            self._close()
-
-    def _roller_of(self, kit: Kit) -> Roller:
-        key = f"{kit.key} {kit.check_row} {kit.bits} {kit.versions}"
-        if self._roller is None or self._key != key:
-            self._close()
-            self._roller = self._open.enter_context(kit.open())
-            kit.check_bits(self._roller)
-            self._key = key
-        return self._roller
-
-    def _close(self) -> None:
-        self._roller = self._key = None
-        self._open.close()
+        with suppress(OSError):
+            _undisturbed(forkserver.ensure_running)
+            return get_context("forkserver")
+    return get_context("spawn")
 
 
-_bench = Bench()  # one a process
+def _undisturbed(start: Callable[[], T]) -> T:
+    """Starts processes in a thread: no Ctrl-C breaks in half-way, and they inherit it blocked."""
+
+    def started() -> T:
+        with another_main():
+            resource_tracker.ensure_running()  # started later, it would unblock the signal
+            if hasattr(signal, "pthread_sigmask"):
+                signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            return start()
+
+    try:
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(started).result()
+    except RuntimeError as error:
+        if isinstance(error, BrokenExecutor):
+            raise
+        raise WorkerError(f"worker processes cannot be started ({error}); {_LIMITS}") from error
 
 
-def make_rows(kit: Kit, task: range) -> Done[bytes]:
-    """As `Bench.rows`."""
-    return _bench.rows(kit, task)
+@contextmanager
+def another_main() -> Iterator[None]:
+    """Meanwhile the main module is empty, and a Python that starts looks for modules as this one.
+
+    A child would import the main module, which no script survives without `if __name__ == ...`.
+    """
+    folders = [folder or os.curdir for folder in sys.path]
+    ours = {"PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(map(os.path.abspath, folders))}
+    with _start_lock:
+        main, before = sys.modules["__main__"], {name: os.environ.get(name) for name in ours}
+        sys.modules["__main__"] = ModuleType("__main__")
+        os.environ.update(ours)
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main
+            for name, value in before.items():
+                os.environ.pop(name)
+                if value is not None:
+                    os.environ[name] = value
 
 
-def make_counts(kit: Kit, task: range) -> Done[Counts]:
-    """As `Bench.counts`."""
-    return _bench.counts(kit, task)
-
-
-def make_sample(kit: Kit) -> Sample:
-    """As `Bench.sample`."""
-    return _bench.sample(kit)
-
-
-def close_bench() -> None:
-    """Closes this process's simulator, if one is open."""
-    _bench.close()
-
-
-def start_worker() -> None:
+def _start_worker(prepare: Callable[..., None] | None, *arguments: Any) -> None:
     """Prepares a worker process.
 
     Ctrl-C is the parent's to handle; nothing that libraries print may reach its stdout; a parent
@@ -279,33 +268,29 @@ def start_worker() -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: _leave())
-    util.Finalize(None, close_bench, exitpriority=0)  # a forked process runs no `atexit`
+    util.Finalize(None, _close_rolls, exitpriority=0)  # a forked process runs no `atexit`
     os.dup2(2, 1)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
+    if prepare is not None:
+        prepare(*arguments)
 
 
-def import_early(modules: tuple[str, ...]) -> None:
-    """Loads what rolls will need, while the parent is still reading the models."""
-    from importlib import import_module
-
-    for module in modules:
-        import_module(module)
+def _close_rolls() -> None:
+    """Closes the simulator of this process, if one is open."""
+    if (rows := sys.modules.get("physim.dataset.rows")) is not None:
+        rows.close_simulator()
 
 
 def _leave_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
-        connection.wait([parent.sentinel])
+        wait([parent.sentinel])
         _leave()
 
 
 def _leave() -> NoReturn:
-    """Ends this process at once, also when asked again meanwhile.
-
-    Nothing is loaded for it: that may be under way already, and to fail in it would be to stay.
-    """
+    """Ends this process at once, also when asked again meanwhile; loads nothing for it."""
     try:
-        if (engine := sys.modules.get("physim.physics.pair")) is not None:
-            engine.remove_files()
+        remove_scratch()
     finally:
         os._exit(1)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from PIL import Image as Pillow
 
-from physim.dataset.folder import read_columns
+from physim.dataset.parquet import read_columns
 from physim.errors import DatasetError
 from physim.pigs.by_name import load_model
 from physim.render.pictures import Tile, contact_sheet, headline, title_of

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -21,9 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from physim.dataset.processes import begin, context, end_all, possible
+from physim.dataset.workers import WorkerPool, begin, possible
 from physim.errors import ConfigError, WorkerError
-from physim.files import told
 from physim.game.game_state import State
 from physim.game.outcomes import Distribution, Drawn
 from physim.rules.ruleset import RuleSet, to_options
@@ -182,14 +181,11 @@ def _in_this_process(tournament: Tournament, tasks: Tasks, workers: int) -> Iter
 
 def _in_processes(tournament: Tournament, tasks: Tasks, workers: int) -> Iterator[Tally]:
     begin(("physim.strategy.tournament",))
-    pool = ProcessPoolExecutor(workers, context(), initializer=_receive, initargs=(tournament,))
+    pool = WorkerPool(workers, _receive, tournament)
     try:
-        with told(WorkerError, "worker processes cannot be started"):
-            tallies = pool.map(_play_here, tasks)
-        yield from tallies
+        yield from pool.map(_play_here, tasks)
     except BaseException as error:
-        pool.shutdown(wait=False, cancel_futures=True)
-        end_all()
+        pool.kill()
         if isinstance(error, BrokenExecutor):
             raise WorkerError(
                 "a worker died (killed, or out of memory?); ask for fewer workers, or free memory"

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.dataset.folder import read_columns
+from physim.dataset.parquet import read_columns
 from physim.dataset.plan import BatchPlan
 from physim.dataset.progress import ProgressLine
 from physim.dataset.rows import COUNTED

@@ -24,7 +24,7 @@ from physim.calibrate.posterior import find_posterior
 from physim.calibrate.priors import Space, Values
 from physim.calibrate.target import Objective, Target
 from physim.calibrate.waves import refine
-from physim.dataset.processes import cores
+from physim.dataset.workers import cores
 from physim.files import data_folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from physim.dataset.folder import read_columns
+from physim.dataset.parquet import read_columns
 
 
 def rows_in(folder: Path) -> list[tuple[Any, ...]]:

@@ -16,7 +16,7 @@ from fake_rolls import FakePlan
 from runs import files_in, wait_until
 
 from physim.dataset import dask
-from physim.dataset.folder import read_counts
+from physim.dataset.parquet import read_counts
 from physim.dataset.plan import BatchPlan
 from physim.dataset.run import run_batch
 from physim.errors import ConfigError, DatasetError, WorkerError
@@ -93,11 +93,11 @@ def test_rolls_that_always_kill_their_worker_end_the_run(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("options", "environment", "says"),
     [
-        (("--preload", "other_versions"), {}, r"pybullet: \S+ wanted, 0\.0 on the worker"),
+        (("--preload", "other_versions"), {}, r"pybullet: \S+ wanted, 0\.0 here"),
         pytest.param(
             (),
             {"FAKE_OTHER_BITS": "x"},
-            r"other bits.* \(black_\w+: \S+ there, \S+ here",
+            r"other bits.* \(black_\w+: \S+ (there|wanted), \S+ here",
             marks=pytest.mark.slow,
         ),
     ],
@@ -164,7 +164,10 @@ def test_without_a_worker_one_is_told_how_to_start_one(
         ("", "must not be empty"),
     ],
 )
-def test_an_address_without_a_scheduler_is_refused(address: str, why: str) -> None:
+def test_an_address_without_a_scheduler_is_refused(
+    address: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask, "_CONNECT_S", 1.0)
     began = time.monotonic()
     with pytest.raises(ConfigError, match=why):
         run_batch(FakePlan(n=1), dask=address)
@@ -207,7 +210,7 @@ def test_a_client_that_goes_leaves_the_cluster_idle(
 
     folder = tmp_path / "d"
     with subprocess.Popen(
-        [sys.executable, "-c", RUN, str(folder), cluster.address, "0.01"],
+        [sys.executable, "-c", RUN, str(folder), cluster.address, "0.1"],
         env={**os.environ, "PYTHONPATH": PATHS},
         stderr=subprocess.PIPE,
         text=True,
@@ -215,11 +218,11 @@ def test_a_client_that_goes_leaves_the_cluster_idle(
     ) as run:
         wait_until(lambda: len(files_in(folder)) >= 2)
         run.send_signal(how)
-        _, err = run.communicate(timeout=30)
+        _, err = run.communicate(timeout=120)
     assert run.returncode != 0
     assert "distributed" not in err.replace("distributed/", "")  # no logs
     with Client(cluster.address, set_as_default=False) as client:
-        wait_until(lambda: not any(client.processing().values()), 20)
+        wait_until(lambda: not any(client.processing().values()), 120)
     run_batch(FakePlan(n=600), folder, workers=1)
     assert files_in(folder) == files_in(plain)
 
@@ -232,7 +235,7 @@ def test_a_cluster_of_ones_own(plain: Path, tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=120,
     )
     assert (run.returncode, run.stderr, run.stdout) == (0, "", "")
     assert files_in(folder) == files_in(plain)

@@ -16,7 +16,7 @@ import pytest
 from fake_rolls import FakePlan
 from runs import files_in, rows_in, wait_until
 
-from physim.dataset.folder import read_counts
+from physim.dataset.parquet import read_counts
 from physim.dataset.run import run_batch
 from physim.errors import DatasetError
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from fake_rolls import FakePlan
 
-from physim.dataset.folder import read_counts
+from physim.dataset.parquet import read_counts
 from physim.dataset.rows import COLUMNS
 from physim.dataset.run import run_batch
 from physim.types import PIG_NAMES

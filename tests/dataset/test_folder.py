@@ -14,8 +14,8 @@ import pytest
 from fake_rolls import FakePlan
 
 from physim.dataset import manifest as manifests
-from physim.dataset.folder import read_columns, read_counts
 from physim.dataset.manifest import only_writer
+from physim.dataset.parquet import read_columns, read_counts
 from physim.dataset.run import run_batch
 from physim.errors import DatasetError
 

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import pytest
 from fake_rolls import FakePlan
 
-from physim.dataset import processes, run
+from physim.dataset import run, workers
 from physim.dataset.run import run_batch
 from physim.dataset.workers import LocalWorkers
 from physim.errors import WorkerError
@@ -49,7 +49,7 @@ def script(code: str, folder: Path, *arguments: str, **variables: str) -> tuple[
     path.write_text(code)
     done = subprocess.run(
         [sys.executable, str(path), *arguments],
-        env={**os.environ, "PYTHONPATH": str(Path(processes.__file__).parents[2]), **variables},
+        env={**os.environ, "PYTHONPATH": str(Path(workers.__file__).parents[2]), **variables},
         cwd=folder,
         capture_output=True,
         text=True,
@@ -81,7 +81,7 @@ def few_files() -> Iterator[None]:
 def test_too_few_open_files_for_so_many_workers_is_told_before_any_starts() -> None:
     with pytest.raises(WorkerError, match=r"8 workers .*open files.*`ulimit -n`.*fewer workers"):
         LocalWorkers(8)
-    assert processes.possible(2) == 2
+    assert workers.possible(2) == 2
 
 
 def test_too_few_threads_is_told_and_leaves_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,13 +89,13 @@ def test_too_few_threads_is_told_and_leaves_none(monkeypatch: pytest.MonkeyPatch
 
     def refuse(thread: threading.Thread) -> None:
         started.append(thread)
-        if len(started) > 3:
+        if len(started) > 1:
             raise RuntimeError("can't start new thread")
         start(thread)
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
     with pytest.raises(WorkerError, match=r"`ulimit -u`.*`ulimit -v`.*fewer workers"):
-        LocalWorkers(8)
+        run_batch(FakePlan(n=6), workers=8)
     assert threading.active_count() == before
 
 
@@ -107,8 +107,8 @@ class NoSemaphores(BaseContext):
 def test_without_shared_memory_this_process_makes_the_rolls(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(processes, "context", NoSemaphores)
-    with pytest.warns(UserWarning, match=r"no semaphore.*/dev/shm.*workers=1"):
+    monkeypatch.setattr(workers, "context", NoSemaphores)
+    with pytest.warns(UserWarning, match=r"Function not implemented.*/dev/shm.*workers=1"):
         made = run_batch(FakePlan(n=6), workers=4)
     assert made.counts == run_batch(FakePlan(n=6), workers=1).counts
 
@@ -118,7 +118,7 @@ def test_in_a_folder_that_is_gone_too(tmp_path: Path, monkeypatch: pytest.Monkey
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    with pytest.warns(UserWarning, match="the current folder is gone"):
+    with pytest.warns(UserWarning, match=r"No such file.*are the current folder"):
         assert run_batch(FakePlan(n=6), workers=4).n == 6
 
 
@@ -137,8 +137,8 @@ def test_workers_that_cannot_be_started_are_told(
 
         return popen
 
-    for kind in processes._OURS:
-        monkeypatch.setattr(kind, "_Popen", staticmethod(limited(kind._Popen)))
+    kind = workers.context().Process  # type: ignore[attr-defined]
+    monkeypatch.setattr(kind, "_Popen", staticmethod(limited(kind._Popen)))
     with pytest.raises(WorkerError, match=r"cannot be started \(Resource.*`ulimit -u`"):
         run_batch(FakePlan(n=6), workers=3)
 
@@ -178,17 +178,6 @@ from physim.dataset.run import run_batch
 counts = run_batch(FakePlan(n=6), workers=1).counts
 print(run_batch(FakePlan(n=6), workers=2).counts == counts, len(tempfile.gettempdir()) > 90)
 """
-CLEANED = """
-import sys, tempfile
-from pathlib import Path
-sys.path.insert(0, {tests!r})
-from fake_rolls import FakePlan
-from physim.dataset.processes import begin
-from physim.dataset.run import run_batch
-begin(("physim.dataset.workers",))
-print([path.unlink() for path in Path(tempfile.gettempdir()).rglob("listener-*")])
-print(run_batch(FakePlan(n=6), workers=2).counts == run_batch(FakePlan(n=6), workers=1).counts)
-"""
 
 
 def test_a_folder_of_temporary_files_whose_name_is_too_long_for_a_socket(tmp_path: Path) -> None:
@@ -196,11 +185,3 @@ def test_a_folder_of_temporary_files_whose_name_is_too_long_for_a_socket(tmp_pat
     long.mkdir()
     code = LONG.format(tests=str(Path(__file__).parent))
     assert script(code, tmp_path, TMPDIR=str(long)) == (0, "True True\n", "")
-
-
-@pytest.mark.skipif(not processes.FORKS, reason="no fork server here")
-def test_a_server_whose_socket_was_removed(tmp_path: Path) -> None:
-    short = tmp_path.parent.parent / "t"
-    short.mkdir(exist_ok=True)
-    code = CLEANED.format(tests=str(Path(__file__).parent))
-    assert script(code, tmp_path, TMPDIR=str(short)) == (0, "[None]\nTrue\n", "")

@@ -10,8 +10,8 @@ import pytest
 from fake_rolls import FakePlan
 from pyarrow import parquet
 
-from physim.dataset.folder import read_counts
 from physim.dataset.manifest import only_writer
+from physim.dataset.parquet import read_counts
 from physim.dataset.run import run_batch
 from physim.errors import DatasetError
 
@@ -45,17 +45,14 @@ def changed(folder: Path, **values: Any) -> None:
         ("kind", []),
         ("kind", "counts"),
         ("names", None),
-        ("names", {}),
         ("configuration", []),
         ("configuration", {"seed": 0}),
         ("configuration_sha256", 5),
         ("columns", {}),
         ("columns", 5),
         ("platform", 5),
-        ("platform", {"machine": 5}),
         ("versions", None),
         ("check_roll", []),
-        ("check_roll", {}),
         ("surplus", 1),
     ],
 )

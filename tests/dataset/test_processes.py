@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from physim.dataset import processes
+from physim.dataset import workers
 
-ROOT = Path(processes.__file__).resolve().parents[2]
+ROOT = Path(workers.__file__).resolve().parents[2]
 
 SCRIPT = """
 import sys
@@ -20,24 +20,26 @@ print(physim.batch(6, seed=1, workers=2).counts == physim.batch(6, seed=1, worke
 """
 
 SPAWNED = """
-from physim.dataset import processes
-processes.FORKS = False
+from physim.dataset import workers
+workers.FORKS = False
 """
 
 FORKED = """
-import os
-import physim
-counts = physim.batch(6, seed=1, workers=2).counts
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from fake_rolls import FakePlan
+from physim.dataset.run import run_batch
+counts = run_batch(FakePlan(n=6), workers=2).counts
 child = os.fork()
 if child == 0:
-    os._exit(0 if physim.batch(6, seed=1, workers=2).counts == counts else 1)
+    os._exit(0 if run_batch(FakePlan(n=6), workers=2).counts == counts else 1)
 print(os.waitpid(child, 0)[1])
 """
 
 PRELOADED = """
 import importlib, os, sys, threading
 from pathlib import Path
-from physim.dataset.processes import PRELOAD
+from physim.dataset.plan import PRELOAD
 for name in PRELOAD:
     importlib.import_module(name)
 print(sorted({"numba", "scipy", "pybullet", "trimesh", "pyarrow"} & {*sys.modules}))
@@ -55,7 +57,7 @@ sys.path.insert(0, {tests!r})
 from fake_rolls import FakePlan
 from physim.dataset.run import run_batch
 
-Path("slow_to_load.py").write_text("import time; time.sleep(1.0)")
+Path("slow_to_load.py").write_text("import time; time.sleep(0.6)")
 sys.path.insert(0, os.getcwd())
 def stop(*_):
     raise KeyboardInterrupt
@@ -83,15 +85,15 @@ TWICE = """
 import os, signal, sys, threading, time
 from pathlib import Path
 sys.path[:0] = [sys.argv[1], os.getcwd()]
-from physim.dataset import executors
+from physim.dataset import workers
 from physim.dataset.run import run_batch
 from slow_plan import SlowPlan
 closing = threading.Event()
-shutdown = executors._Processes.shutdown
+shutdown = workers.WorkerPool.shutdown
 def seen(*arguments, **options):
     closing.set()
     shutdown(*arguments, **options)
-executors._Processes.shutdown = seen
+workers.WorkerPool.shutdown = seen
 def interrupt():
     while len([*Path().glob("rolling-*")]) < 2:
         time.sleep(0.05)
@@ -108,30 +110,30 @@ except KeyboardInterrupt:
 
 TERMINATED = """
 import sys, time
-from types import ModuleType
-from physim.dataset.workers import start_worker
-start_worker()
-sys.modules["physim.physics.pair"] = ModuleType("half loaded")
-print("ready", file=sys.stderr, flush=True)
-while True:
-    try:
-        time.sleep(600.0)
-    except Exception:
-        pass  # as a task's error is kept, and the next task begun
+from physim import files
+from physim.dataset.workers import _start_worker
+_start_worker(None)
+with files.scratch() as folder:
+    print(folder, file=sys.stderr, flush=True)
+    while True:
+        try:
+            time.sleep(600.0)
+        except Exception:
+            pass  # as a task's error is kept, and the next task begun
 """
 
 FOLDERS = """
 import physim
-physim.batch(60, seed=1, toss="hand", workers=2)
+physim.batch(20, seed=1, toss="hand", workers=2)
 """
 
 THREADS = """
 import os, sys, threading
-from physim.dataset import processes
+from physim.dataset import workers
 main, before = sys.modules["__main__"], dict(os.environ)
 def swap():
     for _ in range(2000):
-        with processes.another_main(), processes._same_path():
+        with workers.another_main():
             pass
 threads = [threading.Thread(target=swap) for _ in range(4)]
 for thread in threads: thread.start()
@@ -169,7 +171,7 @@ def test_workers_take_no_module_from_the_current_folder(tmp_path: Path) -> None:
     assert not (here / "taken").exists(), (here / "taken").read_text()
 
 
-@pytest.mark.skipif(not processes.FORKS, reason="no fork server here")
+@pytest.mark.skipif(not workers.FORKS, reason="no fork server here")
 def test_the_server_loads_the_engine_but_no_threads_and_no_scipy(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
     loaded, threads, others = run(PRELOADED, tmp_path / "here").splitlines()
@@ -179,7 +181,7 @@ def test_the_server_loads_the_engine_but_no_threads_and_no_scipy(tmp_path: Path)
 
 def test_a_forked_child_of_the_caller_has_workers_too(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
-    assert run(FORKED, tmp_path / "here") == "0\n"
+    assert run(FORKED, tmp_path / "here", str(Path(__file__).parent)) == "0\n"
 
 
 def test_without_a_server_workers_are_spawned(tmp_path: Path) -> None:
@@ -190,15 +192,17 @@ def test_without_a_server_workers_are_spawned(tmp_path: Path) -> None:
 def test_the_environment_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
     monkeypatch.setenv("PYTHONPATH", "/somewhere")
-    with processes._same_path():
+    with workers.another_main():
         assert os.environ["PYTHONSAFEPATH"] == "1"
         assert os.environ["PYTHONPATH"] == os.pathsep.join(sys.path)
     assert "PYTHONSAFEPATH" not in os.environ
     assert os.environ["PYTHONPATH"] == "/somewhere"
 
 
-@pytest.mark.parametrize("signal", ["SIGINT", "SIGTERM"])
-@pytest.mark.parametrize("moments", [(0.3,), (0.6,), (2.5,)])
+@pytest.mark.parametrize(
+    ("signal", "moments"),
+    [("SIGINT", (0.2,)), ("SIGTERM", (0.4,)), ("SIGINT", (1.5,)), ("SIGTERM", (1.5,))],
+)
 def test_an_interrupt_while_workers_start_is_quiet(
     tmp_path: Path, signal: str, moments: tuple[float, ...]
 ) -> None:
@@ -215,18 +219,20 @@ def test_a_second_interrupt_ends_workers_that_are_slow_to_end(tmp_path: Path) ->
     assert run(TWICE, tmp_path / "here", str(Path(__file__).parent)) == "interrupted True\n"
 
 
-def test_a_worker_that_is_told_to_end_while_it_loads_the_engine_does(tmp_path: Path) -> None:
-    """It loaded what was missing in order to end, and was told a second time meanwhile."""
+def test_a_worker_that_is_told_to_end_does_and_leaves_no_files(tmp_path: Path) -> None:
     worker = subprocess.Popen(
         [sys.executable, str(script_in(tmp_path, TERMINATED))],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert worker.stderr is not None and worker.stderr.readline() == "ready\n"
+    assert worker.stderr is not None
+    folder = Path(worker.stderr.readline().strip())
+    assert folder.is_dir()
     worker.terminate()
     assert worker.wait(30) == 1
     assert worker.stderr.read() == ""
+    assert not folder.exists()
 
 
 def test_workers_leave_no_files(tmp_path: Path) -> None:

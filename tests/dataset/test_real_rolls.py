@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from physim.dataset.folder import read_columns
+from physim.dataset.parquet import read_columns
 from physim.dataset.plan import BatchPlan
 from physim.dataset.rows import Row, row_of
 from physim.dataset.run import run_batch

@@ -12,11 +12,17 @@ from dataclasses import dataclass, replace
 import pytest
 from fake_rolls import FakePlan
 
-from physim.dataset.job import Kit
-from physim.dataset.plan import BatchPlan, Roller, default_chunk_size
-from physim.dataset.rows import SCHEMA, counts_of, decode, encode, row_of
+from physim.dataset.plan import BatchPlan, Kit, Roller, Sample, default_chunk_size
+from physim.dataset.rows import (
+    SCHEMA,
+    counts_of,
+    decode,
+    encode,
+    make_counts,
+    make_rows,
+    row_of,
+)
 from physim.dataset.run import Tasks
-from physim.dataset.workers import Bench, make_counts
 from physim.errors import WorkerError
 from physim.types import Roll
 
@@ -66,17 +72,19 @@ def test_a_kit_holds_the_model_itself() -> None:
 
 def test_other_versions_are_refused_before_the_content_is_read() -> None:
     kit = replace(Kit.of(FakePlan(n=1)), content=b"of another release", versions={"numpy": "0"})
-    with pytest.raises(WorkerError, match=r"numpy: 0 wanted, \S+ on the worker"):
-        Bench().rows(kit, range(1))
+    with pytest.raises(WorkerError, match=r"numpy: 0 wanted, \S+ here"):
+        make_rows(kit, range(1))
 
 
 def test_other_bits_are_refused() -> None:
-    kit = Kit.of(FakePlan(n=1))
-    row = list(decode(Bench().rows(kit, range(1)).content).to_pylist()[0].values())
-    assert Bench().rows(replace(kit, check_row=tuple(row)), range(1)).content
-    row[-2] *= 1 + 2**-52
+    plan = FakePlan(n=1)
+    with plan.open() as roller:
+        sample = Sample.of(roller, 0)
+    kit = replace(Kit.of(plan), sample=sample)
+    assert make_rows(kit, range(1)).content
+    other = {**sample.roll, "pink_time_s": sample.roll["pink_time_s"] * (1 + 2**-52)}
     with pytest.raises(WorkerError, match=r"other bits \(pink_time_s: "):
-        Bench().rows(replace(kit, check_row=tuple(row)), range(1))
+        make_rows(replace(kit, sample=replace(sample, roll=other)), range(1))
 
 
 @dataclass(frozen=True)
@@ -129,5 +137,5 @@ def test_the_message_of_counts_does_not_grow_with_the_rolls() -> None:
     kit = Kit.of(FakePlan(n=1))
     few, many = (len(pickle.dumps(make_counts(kit, range(n)))) for n in (300, 6000))
     assert many < few * 1.05 < 3000
-    rows = [len(pickle.dumps(Bench().rows(kit, range(n)))) for n in (300, 6000)]
+    rows = [len(pickle.dumps(make_rows(kit, range(n)))) for n in (300, 6000)]
     assert rows[1] > 10 * rows[0] > 10 * many  # unlike that of rows

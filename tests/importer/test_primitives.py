@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from physim.dataset.folder import read_counts
+from physim.dataset.parquet import read_counts
 from physim.dataset.plan import BatchPlan
 from physim.dataset.run import run_batch
 from physim.importer.build import Options, import_mesh

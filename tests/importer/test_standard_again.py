@@ -12,7 +12,7 @@ import pytest
 import trimesh
 from PIL import Image
 
-from physim.dataset.folder import read_counts
+from physim.dataset.parquet import read_counts
 from physim.dataset.plan import BatchPlan
 from physim.dataset.run import run_batch
 from physim.importer.build import Options, import_mesh

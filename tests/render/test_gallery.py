@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import physim
 from physim.calibrate.priors import setup
-from physim.dataset.folder import read_columns
+from physim.dataset.parquet import read_columns
 from physim.dataset.run import run_batch
 from physim.errors import DatasetError
 from physim.render import gallery

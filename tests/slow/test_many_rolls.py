@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from physim.dataset.folder import read_columns, read_counts
+from physim.dataset.parquet import read_columns, read_counts
 from physim.dataset.plan import BatchPlan
 from physim.dataset.rows import COLUMNS, Row, row_of
 from physim.dataset.run import run_batch

@@ -2,20 +2,20 @@ from __future__ import annotations
 
 import json
 import random
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_rolls import FakePlan
 
+from physim import files
 from physim.dataset import counts_only
 from physim.dataset.counts_only import counts_from_json, counts_to_json
-from physim.dataset.folder import read_columns, read_counts
-from physim.dataset.job import Kit
-from physim.dataset.manifest import only_writer
-from physim.dataset.run import run_batch, run_on
-from physim.dataset.workers import Done
+from physim.dataset.parquet import read_columns, read_counts
+from physim.dataset.rows import Done
+from physim.dataset.run import run_batch
+from physim.dataset.workers import Workers
 from physim.errors import DatasetError
 from physim.statistics.counts import Counts
 
@@ -55,24 +55,25 @@ def test_a_thousand_million_rolls_take_no_more_room_than_a_thousand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(counts_only, "_WRITE_S", 0.0)  # after every task
-    workers, sizes = Swarm(64), []
+    monkeypatch.setattr(files, "_sync", lambda *_: None)
+    workers, sizes = Swarm(16), []
 
     def look(done: int, total: int) -> None:
         if (tmp_path / "counts.json").exists():
             sizes.append((tmp_path / "counts.json").stat().st_size)
 
-    with only_writer(tmp_path):
-        run_on(workers, FakePlan(n=10**9), tmp_path, counts_only=True, progress=look)
+    plan = FakePlan(n=10**9)
+    run_batch(plan, tmp_path, workers=workers, counts_only=True, progress=look)
     assert json.loads((tmp_path / "counts.json").read_text())["done"] == [[0, 10**9]]
     assert read_counts(tmp_path).rolls == 10**9
-    assert len(sizes) > 1000 and max(sizes) < sizes[0] + 64 * 2 * 60  # a span for each at work
-    assert workers.most_at_work == 2 * 64
+    assert len(sizes) > 1000 and max(sizes) < sizes[0] + 16 * 2 * 60  # a span for each at work
+    assert workers.most_at_work == 2 * 16
 
 
-class Swarm(Executor):
+class Swarm(Workers):
     """Workers that hand in what they were given in any order, without rolling."""
 
-    ahead, elsewhere = 2, False
+    prefetch = 2
 
     def __init__(self, workers: int) -> None:
         self._workers, self._rng = workers, random.Random(3)
@@ -85,13 +86,7 @@ class Swarm(Executor):
     def task_s(self) -> float:
         return 1.0  # and a roll takes a microsecond
 
-    def executor(self) -> Executor:
-        return self
-
-    def send(self, kit: Kit) -> Kit:
-        return kit
-
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+    def submit(self, fn: Any, *args: Any) -> Future[Any]:
         future: Future[Any] = Future()
         if len(args) == 1:
             future.set_result(fn(*args))
@@ -99,7 +94,7 @@ class Swarm(Executor):
         rolls = len(args[1])
         self._at_work.append((future, Done(Counts(rolls=rolls), rolls * 1e-6)))
         self.most_at_work = max(self.most_at_work, len(self._at_work))
-        if len(self._at_work) == self.ahead * self._workers:
+        if len(self._at_work) == self.prefetch * self._workers:
             done, made = self._at_work.pop(self._rng.randrange(len(self._at_work)))
             done.set_result(made)
         return future
