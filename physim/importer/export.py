@@ -11,8 +11,7 @@ from physim.errors import ModelError
 from physim.files import told, write_whole
 from physim.importer import formats
 from physim.importer.child import missing_library
-from physim.importer.solids import IntArray, Solid, center_of, volume_of
-from physim.pigs import mesh as meshes
+from physim.importer.solids import Solid, center_of, volume_of
 from physim.pigs.model import LoadedModel
 from physim.types import FloatArray
 
@@ -48,32 +47,17 @@ def export(loaded: LoadedModel, path: Path, drawn: bool = False) -> Exported:
     Raises:
         ModelError: another format, a missing library, or a file that cannot be written.
     """
-    try:
-        vertices, faces = _drawn(loaded) if drawn else _thrown(loaded)
-    except ImportError as error:
-        raise missing_library(error) from error
+    if drawn:
+        vertices = 1e3 * loaded.visual.vertices_m
+        faces = np.asarray(loaded.visual.faces, dtype=np.int64)
+    else:
+        try:
+            parts = [Solid.hull(1e3 * part.vertices_m) for part in loaded.model.parts]
+            vertices, faces = Solid.union(parts).mesh()
+        except ImportError as error:
+            raise missing_library(error) from error
     content = formats.content_of(vertices, faces, path)
     with told(ModelError, f"{path}: cannot be written", "choose another file"):
         write_whole(path, content)
-    return Exported(
-        path,
-        len(faces),
-        volume_of(vertices, faces),
-        -center_of(vertices, faces),
-        1e3 * loaded.model.mass_kg,
-    )
-
-
-def _thrown(loaded: LoadedModel) -> tuple[FloatArray, IntArray]:
-    solids = []
-    for part in loaded.model.parts:
-        corners, faces = meshes.convex_hull(1e3 * part.vertices_m, part.label)
-        solid = Solid.of(corners, np.asarray(faces, dtype=np.int64))
-        assert solid is not None  # a convex hull is closed
-        solids.append(solid)
-    return Solid.union(solids).mesh()
-
-
-def _drawn(loaded: LoadedModel) -> tuple[FloatArray, IntArray]:
-    visual = loaded.visual
-    return 1e3 * visual.vertices_m, np.asarray(visual.faces, dtype=np.int64)
+    offset_mm, mass_g = -center_of(vertices, faces), 1e3 * loaded.model.mass_kg
+    return Exported(path, len(faces), volume_of(vertices, faces), offset_mm, mass_g)
