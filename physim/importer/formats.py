@@ -1,4 +1,4 @@
-"""The mesh files of 3D programs: which formats are read and written.
+"""The mesh files of 3D programs: which formats are read, and written of a model.
 
 Reading runs in a child process (`child`). Nothing but the named file is read, and buffers beside a
 glTF: no textures or materials, nothing elsewhere, nothing over the network.
@@ -14,14 +14,20 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from physim.errors import shown_name
+import numpy as np
+
+from physim.errors import ModelError, shown_name
+from physim.files import told, write_whole
+from physim.importer.child import missing_library
 from physim.importer.gltf import read_glb, read_gltf
 from physim.importer.reading import RawMesh, plain_content
-from physim.importer.solids import IntArray
+from physim.importer.solids import IntArray, Solid, center_of, volume_of
 from physim.importer.text_formats import is_binary_stl, read_obj, read_off, read_ply, read_stl
 from physim.importer.threemf import content_3mf, read_3mf
+from physim.pigs.model import LoadedModel
 from physim.types import FloatArray
 
 READERS: dict[str, Callable[[RawMesh, bytes], None]] = {
@@ -93,6 +99,53 @@ def _text(raw: RawMesh, content: bytes) -> bytes:
     if raw.path.suffix.lower() not in (".ply", ".stl"):  # which may be binary
         content = content.rstrip(b"\0\x1a \t\r\n")
     return content.removeprefix(b"\xef\xbb\xbf")
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written.
+
+    Attributes:
+        path: of the file.
+        faces: how many triangles.
+        volume_mm3: of the closed surface.
+        offset_mm: (3,) of the pig's centre of mass from the centroid: forward, left, up.
+        mass_g: of the pig.
+    """
+
+    path: Path
+    faces: int
+    volume_mm3: float
+    offset_mm: FloatArray
+    mass_g: float
+
+
+def export(loaded: LoadedModel, path: Path, drawn: bool = False) -> Exported:
+    """Writes a model in mm, x forward, y left, z up, the centre of mass at the origin.
+
+    Args:
+        loaded: from `physim.pigs.load_all`.
+        path: its suffix says the format; a file there is replaced.
+        drawn: the mesh of the pictures, in place of the solid that is thrown (the union of the
+            convex parts), from which it differs by a few tenths of a millimetre.
+
+    Raises:
+        ModelError: another format, a missing library, or a file that cannot be written.
+    """
+    if drawn:
+        vertices = 1e3 * loaded.visual.vertices_m
+        faces = np.asarray(loaded.visual.faces, dtype=np.int64)
+    else:
+        try:
+            parts = [Solid.hull(1e3 * part.vertices_m) for part in loaded.model.parts]
+            vertices, faces = Solid.union(parts).mesh()
+        except ImportError as error:
+            raise missing_library(error) from error
+    content = content_of(vertices, faces, path)
+    with told(ModelError, f"{path}: cannot be written", "choose another file"):
+        write_whole(path, content)
+    offset_mm, mass_g = -center_of(vertices, faces), 1e3 * loaded.model.mass_kg
+    return Exported(path, len(faces), volume_of(vertices, faces), offset_mm, mass_g)
 
 
 def content_of(vertices: FloatArray, faces: IntArray, path: Path) -> bytes:

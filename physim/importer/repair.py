@@ -26,7 +26,7 @@ _FINE, _COARSE = 5e-5, 3e-3  # of the longest side: how far simplifying may move
 _CRUMB = 1e-4  # of the volume
 _OVERLAP = 0.01  # of the surface
 _CONTACT = 0.01  # of the longest side: bodies that touch on less than its square are apart
-_SAMPLES = 400  # points of a body
+_TOUCH = 1e-3  # of the square of that: a hollow that reaches a surface by less is inside
 _IN_3D = "in the 3D program"
 Mesh = tuple[FloatArray, IntArray]
 
@@ -81,7 +81,7 @@ def _repaired(vertices: FloatArray, faces: IntArray, largest: bool, out: Repaire
         out.note("winding", f"{turned_round} faces", "turned round to agree with their neighbours")
     if bodies.max() >= MOST_BODIES:
         raise _RefusedError("bodies", f"{bodies.max() + 1} bodies", f"join them to one {_IN_3D}")
-    shells = _shells(vertices, faces, bodies, out)
+    shells = _shells(vertices, faces, bodies, size, out)
     for solid, cavity in shells:
         if not cavity:
             _refuse_overlap(solid, size)
@@ -204,19 +204,15 @@ def _filled(vertices: FloatArray, faces: IntArray, out: Repaired) -> Mesh:
     alone = sides.meeting == 1
     if not alone.any():
         return vertices, faces
-    # Beside the longest side of the largest piece's box; others may lie far from it.
-    piece = winding.linked(sides.ends, len(vertices))[sides.ends[:, 0]]
-    low = np.full((int(piece.max()) + 1, 3), np.inf)
-    high = -low
-    for end in vertices[sides.ends].swapaxes(0, 1):
-        np.minimum.at(low, piece, end)
-        np.maximum.at(high, piece, end)
-    widest = SMALL * float((high - low).max())
     rims = np.where(sides.backward[:, None], sides.ends[:, ::-1], sides.ends)[alone]
     loops = _loops(rims)
     if loops is None or len(loops) > MOST_HOLES:
         where = place(vertices[rims].mean(axis=(0, 1)))
         raise _RefusedError("holes", where, f"the mesh is open in many places; close it {_IN_3D}")
+    # Beside the longest side of the largest piece's box; others may lie far from it.
+    piece = winding.linked(sides.ends, len(vertices))[sides.ends[:, 0]]
+    boxes = (np.ptp(vertices[sides.ends[piece == k]], axis=(0, 1)) for k in np.unique(piece))
+    widest = SMALL * max(float(box.max()) for box in boxes)
     points, added = [vertices], [faces]
     for middle, loop in enumerate(loops, len(vertices)):
         rim = vertices[loop]
@@ -244,8 +240,9 @@ def _loops(sides: IntArray) -> list[IntArray] | None:
         return None
     onward = dict(sides.tolist())
     loops = []
-    while near:
-        start = min(near)
+    for start in list(near):
+        if start not in near:
+            continue
         loop = [start, onward.get(start, near[start][0])]
         while loop[-1] != start:
             one, other = near[loop[-1]]
@@ -257,7 +254,7 @@ def _loops(sides: IntArray) -> list[IntArray] | None:
 
 
 def _shells(
-    vertices: FloatArray, faces: IntArray, bodies: IntArray, out: Repaired
+    vertices: FloatArray, faces: IntArray, bodies: IntArray, size: float, out: Repaired
 ) -> list[tuple[Solid, bool]]:
     """The bodies, the largest first, wound outwards, each with whether it is a cavity."""
     signed = winding.volumes(vertices, faces, bodies)
@@ -268,8 +265,7 @@ def _shells(
     if signed[order[0]] < 0:
         faces, signed = faces[:, ::-1], -signed
         out.note("inside out", "the whole mesh", "all faces turned round")
-    shells: list[tuple[Solid, bool]] = []
-    outward = faces[np.isin(bodies, np.flatnonzero(signed > 0))]
+    solids: list[tuple[Solid, str]] = []
     for body in order.tolist():
         of_body = faces[bodies == body]
         where = place(vertices[of_body].mean(axis=(0, 1)))
@@ -281,30 +277,20 @@ def _shells(
         if solid is None:
             action = f"more than two faces meet in an edge; separate them {_IN_3D}"
             raise _RefusedError("edges", where, action)
-        cavity = bool(inward) and _inside(of_body, vertices, outward)
+        solids.append((solid, where if inward else ""))
+    outward = Solid.union([solid for solid, inward_at in solids if not inward_at])
+    near = 2.0 * SEAM * size  # what ends in the surface of another one is not inside
+    shells = []
+    for solid, inward_at in solids:
+        cavity = (
+            bool(inward_at) and solid.grown(near).minus(outward).volume < near * _TOUCH * size**2
+        )
         shells.append((solid, cavity))
         if cavity:
-            out.note("cavity", where, "a hollow inside: kept empty")
-        elif inward:
-            out.note("winding", where, "a body that was inside out was turned round")
+            out.note("cavity", inward_at, "a hollow inside: kept empty")
+        elif inward_at:
+            out.note("winding", inward_at, "a body that was inside out was turned round")
     return shells
-
-
-def _inside(of_body: IntArray, vertices: FloatArray, outward: IntArray) -> bool:
-    """Whether all of a body lies inside of those that are wound outwards, its faces inwards.
-
-    It is looked at a little off its surface: what ends in the surface of another is not inside.
-    """
-    a, b, c = np.moveaxis(vertices[of_body], 1, 0)
-    inward = np.cross(b - a, c - a)
-    inward /= np.maximum(np.linalg.norm(inward, axis=1, keepdims=True), 1e-300)
-    at, of = np.unique(of_body.T, return_inverse=True)
-    mean = np.zeros((len(at), 3))
-    np.add.at(mean, of.reshape(-1), np.tile(inward, (3, 1)))
-    off = 2.0 * SEAM * float(np.ptp(vertices, axis=0).max())
-    points = np.concatenate([vertices[at] - off * mean, (a + b + c) / 3.0 - off * inward])
-    step = len(points) // _SAMPLES + 1
-    return bool((winding.winding_numbers(points[::step], vertices, outward) > 0.75).all())
 
 
 def _refuse_overlap(solid: Solid, size: float) -> None:

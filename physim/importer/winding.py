@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from physim.importer.solids import IntArray
+from physim.importer.solids import IntArray, tetrahedra
 from physim.types import FloatArray
 
 _UPON = 1e-4  # rad between two faces that lie upon each other
@@ -248,9 +248,7 @@ def _around(along: FloatArray, spokes: FloatArray, backward: NDArray[np.bool_]) 
 
 def volumes(vertices: FloatArray, faces: IntArray, bodies: IntArray) -> FloatArray:
     """Signed volume of each body."""
-    a, b, c = np.moveaxis((vertices - vertices.mean(axis=0))[faces], 1, 0)
-    signed = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
-    return np.bincount(bodies, signed).astype(np.float64)
+    return np.bincount(bodies, tetrahedra(vertices - vertices.mean(axis=0), faces)[0])
 
 
 def winding_numbers(points: FloatArray, vertices: FloatArray, faces: IntArray) -> FloatArray:
