@@ -282,8 +282,9 @@ def _shells(
     near = 2.0 * SEAM * size  # what ends in the surface of another one is not inside
     shells = []
     for solid, inward_at in solids:
-        cavity = (
-            bool(inward_at) and solid.grown(near).minus(outward).volume < near * _TOUCH * size**2
+        cavity = bool(inward_at) and all(
+            solid.turned(np.eye(3), way).minus(outward).volume < near * _TOUCH * size**2
+            for way in near * np.concatenate([np.eye(3), -np.eye(3)])
         )
         shells.append((solid, cavity))
         if cavity:

@@ -248,7 +248,8 @@ def _around(along: FloatArray, spokes: FloatArray, backward: NDArray[np.bool_]) 
 
 def volumes(vertices: FloatArray, faces: IntArray, bodies: IntArray) -> FloatArray:
     """Signed volume of each body."""
-    return np.bincount(bodies, tetrahedra(vertices - vertices.mean(axis=0), faces)[0])
+    signed, _ = tetrahedra(vertices - vertices.mean(axis=0), faces)
+    return np.bincount(bodies, signed).astype(np.float64)
 
 
 def winding_numbers(points: FloatArray, vertices: FloatArray, faces: IntArray) -> FloatArray:
