@@ -15,23 +15,18 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from physim.errors import ModelError, PhysimError, how_to_install
-from physim.files import scratch, told, write_whole
 
 T = TypeVar("T")
 MEMORY_BYTES = 2 << 30  # of address space
 _PATIENCE = 20  # as a busy machine may give a child that little of a core
-_UNWRITABLE = 3  # exit code of a child that could not write its answer
 _CORES = 2  # more threads would reserve more memory than they are worth
-_START = """
-import json, sys
-sys.path[:] = json.loads(sys.argv[1])
-from physim.importer.child import main
-main()
-"""
+_START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from physim.importer import child; "
+    "child.main()"
+)
 _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
@@ -54,37 +49,26 @@ def run_limited(task: Callable[..., T], *arguments: Any, time_s: float, doing: s
 
     Raises:
         ChildError: out of time or memory, or a crash; the text names no remedy.
-        ModelError: no room for what the processes tell each other, or a limit of the user's own
-            that is lower than these.
+        ModelError: a limit of the user's own that is lower than these.
         PhysimError: what the task raised.
     """
-    with scratch() as folder:
-        request, answer = folder / "request", folder / "answer"
-        with told(ModelError, doing):
-            request.write_bytes(pickle.dumps((task, arguments, math.ceil(time_s))))
-        process = subprocess.Popen(
-            [sys.executable, "-c", _START, json.dumps(sys.path), str(request), str(answer)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _START, json.dumps(sys.path)],
+            input=pickle.dumps((task, arguments, math.ceil(time_s))),
+            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=os.environ | _ENVIRONMENT,
+            timeout=_PATIENCE * time_s,
+            check=False,
         )
-        try:
-            code = process.wait(_PATIENCE * time_s)
-        except subprocess.TimeoutExpired:
-            code = -signal.SIGXCPU
-        finally:
-            process.kill()
-            process.wait()
-        if code == _UNWRITABLE:
-            raise ModelError(f"{doing}: {folder} has no room; set TMPDIR to a folder that has some")
-        value: Any = code
-        kind = "died"
-        if answer.is_file():
-            kind, value = pickle.loads(answer.read_bytes())
+        code, answer = done.returncode, done.stdout
+    except subprocess.TimeoutExpired:
+        code, answer = -signal.SIGXCPU, b""
+    value: Any
+    kind, value = ("died", code) if code else pickle.loads(answer)
     if kind == "done":
-        result: T = value
-        return result
+        return cast(T, value)
     if kind == "refused":
         raise value
     own_bytes, own_s = (
@@ -110,9 +94,10 @@ def run_limited(task: Callable[..., T], *arguments: Any, time_s: float, doing: s
 
 
 def main() -> None:
-    """The child: `python -c ... SYS_PATH REQUEST ANSWER`."""
-    request, answer = Path(sys.argv[2]), Path(sys.argv[3])
-    task, arguments, time_s = pickle.loads(request.read_bytes())
+    """The child: the task comes by its standard input, what it gives goes to its output."""
+    answer = os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # libraries may print
+    task, arguments, time_s = pickle.load(sys.stdin.buffer)
     _limit(resource.RLIMIT_AS, MEMORY_BYTES)
     _limit(resource.RLIMIT_CPU, time_s, 5)  # SIGXCPU, at last SIGKILL
     _limit(resource.RLIMIT_CORE, 0)
@@ -129,10 +114,9 @@ def main() -> None:
         outcome = "refused", missing_library(error)
     except Exception as error:  # whatever a library makes of a broken file
         outcome = "failed", type(error).__name__
-    try:
-        write_whole(answer, pickle.dumps(outcome))
-    except OSError:
-        sys.exit(_UNWRITABLE)
+    with os.fdopen(answer, "wb") as file:
+        file.write(pickle.dumps(outcome))
+    os._exit(0)  # without what libraries do at an end
 
 
 def _limit(which: int, ours: int, more: int = 0) -> None:

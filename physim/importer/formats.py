@@ -10,16 +10,13 @@ be told. The mesh libraries drop what they do not know. Writing is left to one o
 from __future__ import annotations
 
 import re
-import struct
-import zipfile
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from physim.errors import ModelError, shown_name
+from physim.errors import ModelError, PhysimError, shown_name
 from physim.files import told, write_whole
 from physim.importer.child import missing_library
 from physim.importer.gltf import read_glb, read_gltf
@@ -40,19 +37,6 @@ READERS: dict[str, Callable[[RawMesh, bytes], None]] = {
     ".off": read_off,
 }
 WRITTEN = (".stl", ".obj", ".ply", ".glb", ".3mf", ".off")
-_DAMAGED = (  # what comes of a tree whose entries are of other kinds than the format's
-    ArithmeticError,
-    AttributeError,
-    EOFError,
-    LookupError,
-    RuntimeError,  # also nested too deeply, or of a later ZIP than is known
-    SyntaxError,  # of XML
-    TypeError,
-    ValueError,
-    struct.error,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 _UNIT_SAID = re.compile(
     rb"\bunits?\b[\s:=]*(?:are|is|in)?\s*(mm|cm|m|inch(?:es)?|in|milli\w+|centi\w+|met(?:er|re)s?|"
     rb"feet|foot|ft)\b",
@@ -76,7 +60,9 @@ def read(path: Path) -> RawMesh:
         content = _text(raw, content)
     try:
         READERS[kind](raw, content)
-    except _DAMAGED as error:
+    except (PhysimError, ImportError, MemoryError):
+        raise
+    except Exception as error:  # a tree whose entries are of other kinds than the format's
         raise raw.refused(
             f"cannot be read as {kind[1:].upper()}: it is damaged, cut off or of another format"
         ) from error

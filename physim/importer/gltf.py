@@ -73,6 +73,7 @@ class _Scene:
             raise raw.refused("no glTF: its text is no JSON object")
         self._tree: Tree = tree
         self._buffers: dict[int, bytes] = {}
+        self._elsewhere = ""  # the extension of a primitive that may hold its numbers
         nodes = enumerate(tree.get("nodes", []))
         self._parents = {child: k for k, node in nodes for child in node.get("children", [])}
 
@@ -134,6 +135,7 @@ class _Scene:
         weights: Any = node.get("weights", mesh.get("weights", []))
         for primitive in mesh["primitives"]:
             mode, attributes = primitive.get("mode", 4), primitive["attributes"]
+            self._elsewhere = next(iter(primitive.get("extensions", {})), "")
             if mode in (0, 1, 2, 3):
                 self._raw.leave_out("primitives of points or lines", "they are no faces")
             elif mode not in (4, 5, 6):
@@ -141,7 +143,6 @@ class _Scene:
             elif "POSITION" not in attributes:
                 self._raw.leave_out("primitives without positions", "they have no place")
             else:
-                self._refuse_elsewhere(primitive)
                 vertices = self._vertices(primitive, weights)
                 corners: IntArray = np.arange(len(vertices))
                 if "indices" in primitive:
@@ -153,15 +154,6 @@ class _Scene:
                     vertices = self._skinned(vertices, attributes, node["skin"])
                     matrix = np.eye(4)
                 self._raw.add(vertices, self._triangles(corners, mode), matrix)
-
-    def _refuse_elsewhere(self, primitive: Tree) -> None:
-        """Numbers that only an extension holds."""
-        for index in (primitive["attributes"]["POSITION"], primitive.get("indices")):
-            accessor = {"sparse": 0} if index is None else self._item("accessors", index)
-            if "bufferView" not in accessor and "sparse" not in accessor:
-                for extension in primitive.get("extensions", {}):
-                    raise self._extension(extension)
-                raise self._raw.refused("an accessor has no data")
 
     def _vertices(self, primitive: Tree, weights: list[float]) -> FloatArray:
         """(n, 3) with morph targets by their weights; those that are missing are 0."""
@@ -241,6 +233,10 @@ class _Scene:
             )
         if not isinstance(count, int) or not 0 < count <= 3 * MAX_FACES:
             raise self._raw.refused(f"accessor {index} has {count!r} entries")
+        if "bufferView" not in accessor and "sparse" not in accessor:
+            if self._elsewhere:
+                raise self._extension(self._elsewhere)
+            raise self._raw.refused(f"accessor {index} has no data")
         width = _WIDTHS[kind]
         values = np.zeros((count, width), code)
         if "bufferView" in accessor:

@@ -11,6 +11,7 @@ import re
 import struct
 from array import array
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain
 
 import numpy as np
@@ -205,9 +206,8 @@ class _TextData:
 
     def table(self, count: int, properties: list[Property], what: str) -> FloatArray:
         """(count, k) the next rows of an element without lists."""
-        codes = "".join(code for _, code, _ in properties)
-        numbers = self.take("f" if set(codes) & {*"fd"} else "i", count * len(codes), what)
-        return np.array(numbers, dtype=np.float64).reshape(count, -1)
+        numbers = self.take("f", count * len(properties), what)
+        return np.array(numbers).reshape(count, -1)
 
     def tell_rest(self, _: list[Property]) -> None:
         """Leaves out what follows, unless it looks as if there were more faces."""
@@ -227,16 +227,13 @@ class _BinaryData:
         self.raw, self.announced = raw, announced
         self._content, self._order, self._at = content, order, 0
 
-    def _unpacked(self, codes: str) -> tuple[float, ...]:
-        size = struct.calcsize(self._order + codes)
-        if self._at + size > len(self._content):
-            raise self.raw.cut_off(f"{self.announced}, and has {len(self._content):,} bytes")
-        self._at += size
-        return struct.unpack_from(self._order + codes, self._content, self._at - size)
-
     def take(self, code: str, count: int, _: str) -> tuple[float, ...]:
         """The next numbers of one type."""
-        return self._unpacked(f"{count}{code}")
+        numbers = f"{self._order}{count}{code}"
+        start, self._at = self._at, self._at + struct.calcsize(numbers)
+        if self._at > len(self._content):
+            raise self.raw.cut_off(f"{self.announced}, and has {len(self._content):,} bytes")
+        return struct.unpack_from(numbers, self._content, start)
 
     def table(self, count: int, properties: list[Property], what: str) -> FloatArray:
         """(count, k) the next rows of an element without lists."""
@@ -249,13 +246,10 @@ class _BinaryData:
     def tell_rest(self, properties: list[Property]) -> None:
         """Leaves out what follows, unless it is whole rows of the last element."""
         start, end = self._at, len(self._content.rstrip(_BLANK))
-        more = start < end
-        try:
+        with suppress(ModelError):
             while properties and self._at < end:
                 _row(self, properties, "")
-        except ModelError:
-            more = False
-        if more:
+        if start < self._at <= len(self._content):
             raise self.raw.refused(f"{self.announced}, but more follow")
         if rest := len(self._content) - start:
             self.raw.note("spare bytes", f"{rest} behind the last element", "left out")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import zipfile
 from collections import defaultdict
-from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -45,21 +44,14 @@ _CURA = ("infill_mesh", "cutting_mesh", "anti_overhang_mesh", "support_mesh")
 Key = tuple[str, str]  # path of a part, id of an object
 
 
-@dataclass
 class _Object:
-    """An object of a model part.
+    """An object of a model part; its kind is "model" where it is to be printed."""
 
-    Attributes:
-        kind: its type, "model" where it is to be printed.
-        vertices: (n, 3).
-        triangles: (m, 3).
-        components: keys of other objects, and their places (4, 4).
-    """
-
-    kind: str
-    vertices: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
-    triangles: IntArray = field(default_factory=lambda: np.zeros((0, 3), dtype=np.int64))
-    components: list[tuple[Key, FloatArray]] = field(default_factory=list)
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.vertices: FloatArray = np.zeros((0, 3))
+        self.triangles: IntArray = np.zeros((0, 3), dtype=np.int64)
+        self.components: list[tuple[Key, FloatArray]] = []  # and their places (4, 4)
 
 
 def read_3mf(raw: RawMesh, content: bytes) -> None:
@@ -91,27 +83,17 @@ class _Package:
         names = [entry.filename.replace("\\", "/") for entry in entries]
         self._entries = {_path(n): e for n, e in zip(names, entries, strict=True)}
         if sum(entry.file_size for entry in entries) > MAX_BYTES or len(entries) > 1000:
-            raise raw.refused(
-                f"unpacks to more than {MAX_BYTES // 10**6} MB or 1,000 files; no pig does"
-            )
-        for wrong, what in (
-            (
-                any(name.startswith("/") or ".." in PurePosixPath(name).parts for name in names),
-                "an entry leads out of the archive",
-            ),
-            (any(entry.flag_bits & 1 for entry in entries), "is locked by a password"),
-            (
-                any(entry.compress_type not in _PACKED for entry in entries),
-                "an entry is packed otherwise than by deflate, as 3MF has it",
-            ),
-            (len(self._entries) < len(entries), "two entries of the archive have one name"),
-            (
-                any(name.endswith("keystore.xml") for name in self._entries),
-                "is encrypted (secure content)",
-            ),
-        ):
-            if wrong:
-                raise raw.refused(what, f"{EXPORT}, plainly packed")
+            unpacked = f"{MAX_BYTES // 10**6} MB or 1,000 files"
+            raise raw.refused(f"unpacks to more than {unpacked}; no pig does")
+        if any(name.startswith("/") or ".." in PurePosixPath(name).parts for name in names):
+            raise raw.refused("an entry leads out of the archive")
+        if any(entry.compress_type not in _PACKED for entry in entries):
+            raise raw.refused("an entry is packed otherwise than by deflate, as 3MF has it")
+        if len(self._entries) < len(entries):
+            raise raw.refused("two entries of the archive have one name")
+        locked = any(entry.flag_bits & 1 for entry in entries)
+        if locked or any(name.endswith("keystore.xml") for name in self._entries):
+            raise raw.refused("is encrypted (secure content)", f"{EXPORT} without a password")
         self.unit = ""
         self.objects: dict[Key, _Object] = {}
         self.used: set[Key] = set()
@@ -209,8 +191,8 @@ class _Package:
                 spaces[found[0]] = found[1]
             elif _name(found) in _ROWS:
                 row, columns, kind = _ROWS[_name(found)]
-                fields = (r.get(k, "").encode() for r in found if _name(r) == row for k in columns)
-                texts = list(fields)
+                rows = (one for one in found if _name(one) == row)
+                texts = [one.get(column, "").encode() for one in rows for column in columns]
                 numbers[found] = self._raw.numbers(iter(texts), len(texts), _name(found), kind)
                 found.clear()
         return found, spaces, numbers  # the root ends last
