@@ -26,7 +26,7 @@ import numpy as np
 import physim
 from physim import precomputed
 from physim.importer import hulls
-from physim.importer.child import ChildError, run_limited
+from physim.importer.child import ChildError, missing_library, run_limited
 from physim.importer.landmarks import REST, Box, cut
 from physim.importer.solids import IntArray, Problem, Solid
 from physim.pigs.model import MOST_PARTS
@@ -84,75 +84,42 @@ def convex_parts(
     return cached("parts", inputs, lambda: _parts(*inputs), keep=on_time)
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A piece of the mesh, as plain arrays: it comes from another process."""
-
-    label: str
-    vertices: FloatArray
-    faces: IntArray
-    volume: float
-
-    @property
-    def excess(self) -> float:
-        """By how much its hull's volume is larger."""
-        return hulls.volume(self.vertices) - self.volume
-
-    @property
-    def solid(self) -> Solid:
-        """It as a solid."""
-        return _closed(self.vertices, self.faces)
-
-
-def _closed(vertices: FloatArray, faces: IntArray) -> Solid:
-    solid = Solid.of(vertices, faces)
-    if solid is None:
-        raise ValueError("the mesh is not closed")
-    return solid
-
-
 def _parts(vertices: FloatArray, faces: IntArray, marks: Mapping[str, Box], time_s: float) -> Parts:
     out = Parts()
+    try:
+        solid = Solid.of(vertices, faces)
+    except ImportError as error:
+        raise missing_library(error) from error
+    if solid is None:
+        raise ChildError("the mesh cannot be cut, as its edges do not pair up")
     size = float(np.ptp(vertices, axis=0).max())
-    pieces = run_limited(_cut, vertices, faces, marks, time_s=30.0, doing="cutting the mesh")
-    total = sum(piece.volume for piece in pieces)
-    for piece in pieces:
-        out.shares[piece.label] = out.shares.get(piece.label, 0.0) + piece.volume / total
+    pieces = cut(solid, marks)
+    total = sum(piece.volume for _, piece in pieces)
+    for label, piece in pieces:
+        out.shares[label] = out.shares.get(label, 0.0) + piece.volume / total
     out.problems = _box_problems(out.shares, marks, vertices)
     pieces = _few_enough(pieces)
-    labels: list[str] = []
-    corners: list[FloatArray] = []
-    for piece, count in zip(pieces, _counts(pieces), strict=True):
-        corners += _decomposed(piece, count, size, time_s, out.problems)
-        labels += [piece.label] * (len(corners) - len(labels))
-    corners = hulls.few_corners(corners, MOST_CORNERS, TOLERANCE * size)
-    out.corners = list(zip(labels, corners, strict=True))
-    out.uncovered_mm, out.bulge_mm = hulls.distances(_closed(vertices, faces), corners)
+    for (label, piece), count in zip(pieces, _counts([one for _, one in pieces]), strict=True):
+        found = _decomposed(label, piece, count, size, time_s, out.problems)
+        out.corners += [(label, points) for points in found]
+    corners = hulls.few_corners([c for _, c in out.corners], MOST_CORNERS, TOLERANCE * size)
+    out.corners = [(label, c) for (label, _), c in zip(out.corners, corners, strict=True)]
+    out.uncovered_mm, out.bulge_mm = hulls.distances(solid, corners)
     return out
 
 
-def _cut(vertices: FloatArray, faces: IntArray, marks: Mapping[str, Box]) -> list[Piece]:
-    pieces = cut(_closed(vertices, faces), marks)
-    return [Piece(label, *piece.mesh(), piece.volume) for label, piece in pieces]
-
-
-def _few_enough(pieces: list[Piece]) -> list[Piece]:
+def _few_enough(pieces: list[tuple[str, Solid]]) -> list[tuple[str, Solid]]:
     """Small pieces of one label become one, until the engine can take all; no label is lost.
 
     There are no more labels than parts that the engine takes.
     """
-    pieces = sorted(pieces, key=lambda piece: -piece.volume)
+    pieces = sorted(pieces, key=lambda piece: -piece[1].volume)
     while len(pieces) > MOST_PARTS:
-        labels = [piece.label for piece in pieces]
+        labels = [label for label, _ in pieces]
         last = max(i for i, label in enumerate(labels) if labels.count(label) > 1)
-        small, host = pieces.pop(last), labels.index(labels[last])
-        large = pieces[host]
-        pieces[host] = Piece(
-            large.label,
-            np.concatenate([large.vertices, small.vertices]),
-            np.concatenate([large.faces, small.faces + len(large.vertices)]),
-            large.volume + small.volume,
-        )
+        label, small = pieces.pop(last)
+        host = labels.index(label)
+        pieces[host] = label, Solid.union([pieces[host][1], small])
     return pieces
 
 
@@ -193,47 +160,54 @@ def _unread(labels: list[str]) -> str:
     return f", so that no {', no '.join(lost)} is read" if lost else ""
 
 
-def _counts(pieces: list[Piece]) -> list[int]:
+def _excess(piece: Solid) -> float:
+    """By how much its hull's volume is larger, as a share of its own."""
+    return hulls.volume(piece.mesh()[0]) / piece.volume - 1.0
+
+
+def _counts(pieces: list[Solid]) -> list[int]:
     """How many parts each piece may become: those get most whose hulls are farthest off."""
     counts = np.ones(len(pieces), dtype=np.int64)
-    excess = np.array([p.excess if p.excess > CONVEX * p.volume else 0.0 for p in pieces])
+    shares = np.array([_excess(piece) for piece in pieces])
+    excess = np.where(shares > CONVEX, shares * [piece.volume for piece in pieces], 0.0)
     for _ in range(MOST_PARTS - len(pieces) if excess.any() else 0):
         counts[np.argmax(excess / counts**2)] += 1
     return [int(count) for count in counts]
 
 
 def _decomposed(
-    piece: Piece, count: int, size: float, time_s: float, problems: list[Problem]
+    label: str, piece: Solid, count: int, size: float, time_s: float, problems: list[Problem]
 ) -> list[FloatArray]:
     """Points whose hulls, at most so many, stand for a piece."""
+    vertices, _ = piece.mesh()
     if count == 1:
-        share = piece.excess / piece.volume
+        share = _excess(piece)
         if share > ROUGH and piece.volume > 0.01 * size**3:
-            action = f"its hull stands for it, {share:.0%} more volume"
-            problems.append(Problem("hull", piece.label, action))
-        return [piece.vertices]
-    doing = f"decomposing the {piece.label}"
+            problems.append(
+                Problem("hull", label, f"its hull stands for it, {share:.0%} more volume")
+            )
+        return [vertices]
+    fewer, tolerance = piece, 1e-4 * size
+    while fewer.faces > MOST_FACES and tolerance < 0.02 * size:
+        fewer = piece.simplified(tolerance)
+        tolerance *= 1.5
+    doing = f"decomposing the {label}"
     try:
-        found = run_limited(_by_library, piece, count, size, time_s=time_s, doing=doing)
+        found = run_limited(_by_library, *fewer.mesh(), count, time_s=time_s, doing=doing)
     except ChildError as error:
-        problems.append(Problem("decomposition", piece.label, f"{error}; cut into slices"))
-        found = run_limited(_by_slices, piece, count, time_s=time_s, doing="slicing the mesh")
+        problems.append(Problem("decomposition", label, f"{error}; cut into slices"))
+        found = _slices(piece, count)
     solid = [points for points in found if hulls.volume(points) > 0]
-    return hulls.covering(solid, piece.vertices) if solid else [piece.vertices]
+    return hulls.covering(solid, vertices) if solid else [vertices]
 
 
-def _by_library(piece: Piece, count: int, size: float) -> list[FloatArray]:
+def _by_library(vertices: FloatArray, faces: IntArray, count: int) -> list[FloatArray]:
     """By CoACD; the same on one machine. It may take long, or crash."""
     import coacd
 
-    solid = fewer = piece.solid
-    tolerance = 1e-4 * size
-    while fewer.faces > MOST_FACES and tolerance < 0.02 * size:
-        fewer = solid.simplified(tolerance)
-        tolerance *= 1.5
     coacd.set_log_level("off")
     found = coacd.run_coacd(
-        coacd.Mesh(*fewer.mesh()),
+        coacd.Mesh(vertices, faces),
         threshold=0.05,  # of concavity; the least that it takes is 0.01
         max_convex_hull=count,
         preprocess_mode="off",
@@ -248,10 +222,10 @@ def _by_library(piece: Piece, count: int, size: float) -> list[FloatArray]:
     return [np.asarray(corners, dtype=np.float64) for corners, _ in found]
 
 
-def _by_slices(piece: Piece, count: int) -> list[FloatArray]:
-    """By slices across its longest side, as many as give no more parts than that."""
+def _slices(piece: Solid, count: int) -> list[FloatArray]:
+    """Slices across its longest side, as many as give no more parts than that."""
     for slices in range(count, 1, -1):
-        left = piece.solid
+        left = piece
         low, high = left.bounds
         axis = int(np.argmax(high - low))
         found = []
@@ -262,7 +236,7 @@ def _by_slices(piece: Piece, count: int) -> list[FloatArray]:
             found += inside.separate()
         if len(found) <= count:
             return [one.mesh()[0] for one in found]
-    return [piece.vertices]
+    return [piece.mesh()[0]]
 
 
 T = TypeVar("T")
