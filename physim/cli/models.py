@@ -305,7 +305,7 @@ def export(name: str, file: Path, drawn: bool, force: bool, as_json: bool) -> No
     along x, back along z (GLB: y), the centre of mass at the origin.
     """
     with clean_stdout() as stdout:
-        from physim.importer.export import export as write
+        from physim.importer.formats import export as write
         from physim.pigs.by_name import load_all
 
         if file.exists() and not force:

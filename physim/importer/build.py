@@ -11,16 +11,22 @@ from physim.errors import ModelError
 from physim.importer import formats, landmarks
 from physim.importer.child import ChildError, run_limited
 from physim.importer.convex_parts import Parts, convex_parts
+from physim.importer.hulls import outside
 from physim.importer.landmarks import Landmarks, legs_of
-from physim.importer.orient import orient, scale_of, size_note
+from physim.importer.orient import orient
+from physim.importer.reading import RawMesh
 from physim.importer.repair import repair
-from physim.importer.solids import IntArray, Problem, Solid, center_of, volume_of
+from physim.importer.solids import IntArray, Problem, center_of, volume_of
+from physim.pigs.mesh import MAX_LENGTH_M, MIN_LENGTH_M
 from physim.pigs.model_file import MASS_G
 from physim.types import FloatArray
 
 TIME_S = 30.0  # to read and repair
 _SAME = 5e-4  # of the size: simplifying may take less from it
-DENSITY_G_CM3 = 0.96  # of the standard pig
+UNITS_MM = {"mm": 1.0, "cm": 10.0, "inch": 25.4, "m": 1000.0, "foot": 304.8, "micron": 1e-3}
+GUESSED = ("mm", "inch", "m")  # in this order the first that gives a likely size
+LIKELY_MM = (10.0, 300.0)
+USUAL_MM = (8.0, 500.0)  # beyond, only with `force`
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,7 @@ class Options:
         forward, up: an axis of the file, such as "x" or "-y".
         dot_side: "right" or "left".
         mass_g: of the pig; None for that of `density_g_cm3`.
-        density_g_cm3: of the material, evenly filled.
+        density_g_cm3: of the material, evenly filled; as the standard pig's.
         offset_mm: of the centre of mass from the centroid, pig's axes.
         largest: of several bodies that do not touch, keep the largest.
     """
@@ -46,7 +52,7 @@ class Options:
     up: str | None = None
     dot_side: str | None = None
     mass_g: float | None = None
-    density_g_cm3: float = DENSITY_G_CM3
+    density_g_cm3: float = 0.96
     offset_mm: tuple[float, float, float] = (0.0, 0.0, 0.0)
     largest: bool = False
 
@@ -83,15 +89,7 @@ class RefusedMeshError(ModelError):
 
 @dataclass(frozen=True)
 class Imported:
-    """A mesh with its convex parts.
-
-    Attributes:
-        path: of the file.
-        options: what the user said.
-        mesh: in the pig's axes.
-        parts: convex, labelled.
-        mass_g: of the pig.
-    """
+    """The mesh of a file by the user's options, its convex parts and the pig's mass."""
 
     path: Path
     options: Options
@@ -104,10 +102,6 @@ class Imported:
         """All that was found."""
         return [*self.mesh.problems, *self.parts.problems]
 
-    @property
-    def dot_side(self) -> str:
-        return self.options.dot_side or "right"
-
 
 def import_mesh(path: Path, options: Options) -> Imported:
     """Reads, repairs and cuts a mesh.
@@ -116,10 +110,9 @@ def import_mesh(path: Path, options: Options) -> Imported:
         RefusedMeshError: read, but of no use as it is.
         ModelError: a file that cannot be read.
     """
+    doing = f"{path}: reading and repairing it"
     try:
-        mesh = run_limited(
-            prepare, path, options, time_s=TIME_S, doing=f"{path}: reading and repairing it"
-        )
+        mesh = run_limited(prepare, path, options, time_s=TIME_S, doing=doing)
     except ChildError as error:
         raise ModelError(
             f"{error}; the file is damaged or far too detailed: export it again, as a closed mesh "
@@ -149,45 +142,71 @@ def prepare(path: Path, options: Options) -> Prepared:
     longest = float(np.ptp(raw.vertices[np.unique(raw.faces)], axis=0).max())
     if longest <= 0:
         raise ModelError(f"{path}: all vertices are in one place; export the mesh again")
-    scale = scale_of(raw, longest, options.unit, options.length_mm)
-    repaired = repair(raw.vertices * scale.mm, raw.faces, options.largest)
+    scale, how = _scale(raw, longest, options)
+    repaired = repair(raw.vertices * scale, raw.faces, options.largest)
     if repaired.solid is not None:  # the size is that of what was kept, without loose bodies
-        kept = float(np.ptp(repaired.solid.bounds, axis=0).max()) / scale.mm
+        kept = float(np.ptp(repaired.solid.bounds, axis=0).max()) / scale
         if kept < (1.0 - _SAME) * longest:
             longest, before = kept, scale
-            scale = scale_of(raw, longest, options.unit, options.length_mm)
+            scale, how = _scale(raw, longest, options)
             if scale != before:
-                repaired = repair(raw.vertices * scale.mm, raw.faces, options.largest)
-    declared = options.unit is not None or options.length_mm is not None
-    said = size_note(scale, longest * scale.mm, options.force, declared, str(path))
+                repaired = repair(raw.vertices * scale, raw.faces, options.largest)
+    said = _size_note(path, longest * scale, how, options)
     problems = [*raw.notes, *said, *repaired.problems]
     if repaired.solid is None:
         return Prepared(problems=problems)
-    pose, said = orient(repaired.solid, options.forward, options.up, raw.y_up)
+    axes, on_legs, said = orient(repaired.solid, options.forward, options.up, raw.y_up)
     problems += said
-    middle = repaired.solid.turned(pose.axes, np.zeros(3)).bounds.mean(axis=0)
-    solid = repaired.solid.turned(pose.axes, -middle)
-    marks, said = landmarks.guess(solid, legs_of(solid) if pose.legs else None)
+    solid = repaired.solid.turned(axes, np.zeros(3))
+    middle = solid.bounds.mean(axis=0)
+    solid = solid.turned(np.eye(3), -middle)
+    marks, said = landmarks.guess(solid, legs_of(solid) if on_legs else None)
     problems += said
     vertices, faces = solid.mesh()
-    _refuse_outside(solid, np.array(options.offset_mm), problems)
-    return Prepared(vertices, faces, marks, pose.axes, middle @ pose.axes, problems)
+    center = center_of(vertices, faces) + options.offset_mm
+    if float(outside(center[None], vertices)[0]) > -1e-3:
+        where = "({:.1f}, {:.1f}, {:.1f}) mm from the middle, pig's axes".format(*center)
+        action = "lies outside the hull; give a smaller --center-of-mass-offset-mm"
+        problems.append(Problem("centre of mass", where, action, solved=False))
+    return Prepared(vertices, faces, marks, axes, middle @ axes, problems)
 
 
-def _refuse_outside(solid: Solid, offset_mm: FloatArray, problems: list[Problem]) -> None:
-    """A centre of mass outside the hull is no pig's."""
-    from scipy.spatial import ConvexHull
+def _scale(raw: RawMesh, longest: float, options: Options) -> tuple[float, str]:
+    """The length of one unit of a file whose longest side is so long [mm], and where it is from."""
+    if options.length_mm is not None:
+        return options.length_mm / longest, "scaled to the length given"
+    if options.unit is not None:
+        return UNITS_MM[options.unit], f"1 unit = 1 {options.unit}, as given"
+    if raw.y_up and _likely(longest):  # 10 to 300 m: the common slip of writing mm into glTF
+        return 1.0, f"glTF is in metres, yet {longest:g} m are no pig's: 1 unit taken for 1 mm"
+    if raw.unit:
+        return UNITS_MM[raw.unit], f"1 unit = 1 {raw.unit}, as the file says"
+    said = raw.unit_remark
+    if said and _likely(longest * UNITS_MM[said]):
+        how = f"1 unit taken for 1 {said}, as its text says and the size allows"
+        return UNITS_MM[said], how
+    for guess in GUESSED:
+        if _likely(longest * UNITS_MM[guess]):
+            return UNITS_MM[guess], f"1 unit taken for 1 {guess}, from the size"
+    return 1.0, "1 unit taken for 1 mm, no unit gives a likely size"
 
-    vertices, faces = solid.mesh()
-    center = center_of(vertices, faces) + offset_mm
-    planes = ConvexHull(vertices).equations
-    if float((planes[:, :3] @ center + planes[:, 3]).max()) > -1e-3:
-        x, y, z = center
-        problems.append(
-            Problem(
-                "centre of mass",
-                f"({x:.1f}, {y:.1f}, {z:.1f}) mm from the middle, pig's axes",
-                "lies outside the hull; give a smaller --center-of-mass-offset-mm",
-                solved=False,
-            )
+
+def _likely(length_mm: float) -> bool:
+    return LIKELY_MM[0] <= length_mm <= LIKELY_MM[1]
+
+
+def _size_note(path: Path, found_mm: float, how: str, options: Options) -> list[Problem]:
+    """What there is to say of a length that comes from there; one that is absurd is refused."""
+    low, high = 1e3 * MIN_LENGTH_M, 1e3 * MAX_LENGTH_M
+    least, most = (low, high) if options.force else USUAL_MM
+    if not least <= found_mm <= most:
+        remedy = "give --unit or --length-mm"
+        if low <= found_mm <= high:
+            remedy += ", or --force to take it as it is"
+        shown = f"{found_mm:.0f}" if found_mm >= 100 else f"{found_mm:.3g}"
+        raise ModelError(
+            f"{path}: {shown} mm long ({how}); a pig is from {least:g} to {most:g} mm; {remedy}"
         )
+    if options.unit is not None or options.length_mm is not None:
+        return []
+    return [Problem("unit", f"{found_mm:.1f} mm long", f"{how}; else give --unit")]

@@ -1,12 +1,11 @@
 """Convex collision parts of a solid, labelled: cut at the landmarks, then decomposed.
 
-Approximate convex decomposition by CoACD: the importer's only door to it.
+Approximate convex decomposition by CoACD: the importer's only door to it. Results take seconds, so
+they are kept in the user's cache folder by what they were made from.
 
 References:
     Wei et al., "Approximate convex decomposition for 3D meshes with collision-aware concavity
     and tree search", ACM TOG 2022.
-
-Results that take seconds, kept in the user's cache folder by what they were made from.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ import numpy as np
 import physim
 from physim import precomputed
 from physim.importer import hulls
-from physim.importer.child import ChildError, run_limited
-from physim.importer.landmarks import REST, SOLID, Box, cut
-from physim.importer.solids import IntArray, Problem, Solid, volume_of
+from physim.importer.child import ChildError, missing_library, run_limited
+from physim.importer.landmarks import REST, Box, cut
+from physim.importer.solids import IntArray, Problem, Solid
 from physim.pigs.model import MOST_PARTS
 from physim.poses.classify import FRONT_FEET, HIND_FEET, TRUNK_AND_TAIL
 from physim.types import FloatArray
@@ -40,6 +39,8 @@ MOST_CORNERS = 600  # of all parts: the engine's time grows with them
 CONVEX = 0.02  # a hull whose volume exceeds the piece's by less than this share is the piece
 ALL = 0.9  # share of the mesh beyond which a box was hardly meant
 ROUGH = 0.10  # share beyond which a single hull in place of a piece is worth a warning
+MOST_FACES = 800  # that CoACD is given: its time grows faster than they do
+_AMEND = "correct the boxes under `landmarks` in model.yaml, then `physim model build`"
 
 
 @dataclass
@@ -76,114 +77,73 @@ def convex_parts(
         ModelError: the mesh cannot be cut.
     """
     inputs = (vertices, faces, dict(marks), time_s)
-    return cached("parts", inputs, lambda: _parts(*inputs), keep=lambda made: not _slow(made))
 
+    def on_time(parts: Parts) -> bool:  # another run may not meet the limit
+        return not any(problem.kind == "decomposition" for problem in parts.problems)
 
-def _slow(parts: Parts) -> bool:
-    """Whether a limit of time had its part in it, which another run may not meet."""
-    return any(problem.kind == "decomposition" for problem in parts.problems)
+    return cached("parts", inputs, lambda: _parts(*inputs), keep=on_time)
 
 
 def _parts(vertices: FloatArray, faces: IntArray, marks: Mapping[str, Box], time_s: float) -> Parts:
     out = Parts()
+    try:
+        solid = Solid.of(vertices, faces)
+    except ImportError as error:
+        raise missing_library(error) from error
+    if solid is None:
+        raise ChildError("the mesh cannot be cut, as its edges do not pair up")
     size = float(np.ptp(vertices, axis=0).max())
-    if marks:
-        pieces = run_limited(_cut, vertices, faces, marks, time_s=30.0, doing="cutting the mesh")
-        pieces = _few_enough(pieces)
-    else:
-        pieces = [Piece(SOLID, vertices, faces, volume_of(vertices, faces))]
-    out.shares = _taken(pieces)
-    out.problems += _told(out.shares, marks, vertices)
-    for piece, count in zip(pieces, _counts(pieces), strict=True):
-        out.corners += _decomposed(piece, count, size, time_s, out)
-    labels = [label for label, _ in out.corners]
-    corners, _ = hulls.few_corners([c for _, c in out.corners], MOST_CORNERS, TOLERANCE * size)
-    out.corners = list(zip(labels, corners, strict=True))
-    out.uncovered_mm, out.bulge_mm = hulls.distances(
-        vertices, faces, [points for _, points in out.corners]
-    )
+    pieces = cut(solid, marks)
+    total = sum(piece.volume for _, piece in pieces)
+    for label, piece in pieces:
+        out.shares[label] = out.shares.get(label, 0.0) + piece.volume / total
+    out.problems = _box_problems(out.shares, marks, vertices)
+    pieces = _few_enough(pieces)
+    for (label, piece), count in zip(pieces, _counts([one for _, one in pieces]), strict=True):
+        found = _decomposed(label, piece, count, size, time_s, out.problems)
+        out.corners += [(label, points) for points in found]
+    corners = hulls.few_corners([c for _, c in out.corners], MOST_CORNERS, TOLERANCE * size)
+    out.corners = [(label, c) for (label, _), c in zip(out.corners, corners, strict=True)]
+    out.uncovered_mm, out.bulge_mm = hulls.distances(solid, corners)
     return out
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A piece of the mesh, as plain arrays: it comes from another process."""
-
-    label: str
-    vertices: FloatArray
-    faces: IntArray
-    volume: float
-
-    @property
-    def excess(self) -> float:
-        """By how much its hull's volume is larger."""
-        return hulls.volume(self.vertices) - self.volume
-
-
-def _cut(vertices: FloatArray, faces: IntArray, marks: Mapping[str, Box]) -> list[Piece]:
-    solid = Solid.of(vertices, faces)
-    if solid is None:
-        raise ValueError("the mesh is not closed")
-    return [Piece(label, *piece.mesh(), piece.volume) for label, piece in cut(solid, marks)]
-
-
-def _few_enough(pieces: list[Piece]) -> list[Piece]:
+def _few_enough(pieces: list[tuple[str, Solid]]) -> list[tuple[str, Solid]]:
     """Small pieces of one label become one, until the engine can take all; no label is lost.
 
     There are no more labels than parts that the engine takes.
     """
-    pieces = sorted(pieces, key=lambda piece: -piece.volume)
+    pieces = sorted(pieces, key=lambda piece: -piece[1].volume)
     while len(pieces) > MOST_PARTS:
-        labels = [piece.label for piece in pieces]
+        labels = [label for label, _ in pieces]
         last = max(i for i, label in enumerate(labels) if labels.count(label) > 1)
-        small, host = pieces.pop(last), labels.index(labels[last])
-        merged = pieces[host]
-        pieces[host] = Piece(
-            merged.label,
-            np.concatenate([merged.vertices, small.vertices]),
-            np.concatenate([merged.faces, small.faces + len(merged.vertices)]),
-            merged.volume + small.volume,
-        )
+        label, small = pieces.pop(last)
+        host = labels.index(label)
+        pieces[host] = label, Solid.union([pieces[host][1], small])
     return pieces
 
 
-def _taken(pieces: list[Piece]) -> dict[str, float]:
-    """The share of the volume that each label took."""
-    shares: dict[str, float] = {}
-    for piece in pieces:
-        shares[piece.label] = shares.get(piece.label, 0.0) + piece.volume
-    total = sum(shares.values())
-    return {label: volume / total for label, volume in shares.items()}
-
-
-def _told(
+def _box_problems(
     shares: Mapping[str, float], marks: Mapping[str, Box], vertices: FloatArray
 ) -> list[Problem]:
     """Boxes that took nothing or nearly all: poses that need what is missing are never read."""
-    amend = "correct the boxes under `landmarks` in model.yaml, then `physim model build`"
-    ends = " to ".join(f"({x:g}, {y:g}, {z:g})" for x, y, z in _ends(vertices))
     problems = []
     if nothing := [label for label in marks if label not in shares]:
+        low, high = (np.round(end, 1) + 0.0 for end in (vertices.min(axis=0), vertices.max(axis=0)))
+        ends = " to ".join("({:g}, {:g}, {:g})".format(*end) for end in (low, high))
         action = (
             f"nothing is taken of the mesh, which reaches from {ends} mm, or boxes before took it: "
-            f"no part is so called{_unread(nothing)}; {amend}"
+            f"no part is so called{_unread(nothing)}; {_AMEND}"
         )
         problems.append(Problem("landmarks", ", ".join(nothing), action))
     for label in marks:
         if shares.get(label, 0.0) > ALL:
-            action = f"its box takes {shares[label]:.1%} of the mesh; {amend}"
+            action = f"its box takes {shares[label]:.1%} of the mesh; {_AMEND}"
             problems.append(Problem("landmarks", label, action))
     if marks and not set(TRUNK_AND_TAIL) & set(shares):
-        action = f"the boxes leave nothing of it{_unread([REST])}; {amend}"
+        action = f"the boxes leave nothing of it{_unread([REST])}; {_AMEND}"
         problems.append(Problem("landmarks", REST, action))
     return problems
-
-
-def _ends(vertices: FloatArray) -> list[list[float]]:
-    """The least and the greatest coordinates, as a message tells them."""
-    return [
-        (np.round(end, 1) + 0.0).tolist() for end in (vertices.min(axis=0), vertices.max(axis=0))
-    ]
 
 
 def _unread(labels: list[str]) -> str:
@@ -200,114 +160,83 @@ def _unread(labels: list[str]) -> str:
     return f", so that no {', no '.join(lost)} is read" if lost else ""
 
 
-def _counts(pieces: list[Piece]) -> list[int]:
+def _excess(piece: Solid) -> float:
+    """By how much its hull's volume is larger, as a share of its own."""
+    return hulls.volume(piece.mesh()[0]) / piece.volume - 1.0
+
+
+def _counts(pieces: list[Solid]) -> list[int]:
     """How many parts each piece may become: those get most whose hulls are farthest off."""
-    counts = [1] * len(pieces)
-    excess = [piece.excess for piece in pieces]
-    rough = [e > CONVEX * piece.volume for e, piece in zip(excess, pieces, strict=True)]
-    for _ in range(MOST_PARTS - len(pieces)):
-        need = [e / n**2 if r else 0.0 for e, n, r in zip(excess, counts, rough, strict=True)]
-        if max(need) <= 0:
-            break
-        counts[int(np.argmax(need))] += 1
-    return counts
+    counts = np.ones(len(pieces), dtype=np.int64)
+    shares = np.array([_excess(piece) for piece in pieces])
+    excess = np.where(shares > CONVEX, shares * [piece.volume for piece in pieces], 0.0)
+    for _ in range(MOST_PARTS - len(pieces) if excess.any() else 0):
+        counts[np.argmax(excess / counts**2)] += 1
+    return [int(count) for count in counts]
 
 
 def _decomposed(
-    piece: Piece, count: int, size: float, time_s: float, out: Parts
-) -> list[tuple[str, FloatArray]]:
-    share = piece.excess / piece.volume
-    if count == 1 or share < CONVEX:
+    label: str, piece: Solid, count: int, size: float, time_s: float, problems: list[Problem]
+) -> list[FloatArray]:
+    """Points whose hulls, at most so many, stand for a piece."""
+    vertices, _ = piece.mesh()
+    if count == 1:
+        share = _excess(piece)
         if share > ROUGH and piece.volume > 0.01 * size**3:
-            out.problems.append(
-                Problem("hull", piece.label, f"its hull stands for it, {share:.0%} more volume")
+            problems.append(
+                Problem("hull", label, f"its hull stands for it, {share:.0%} more volume")
             )
-        return [(piece.label, piece.vertices)]
+        return [vertices]
+    fewer, tolerance = piece, 1e-4 * size
+    while fewer.faces > MOST_FACES and tolerance < 0.02 * size:
+        fewer = piece.simplified(tolerance)
+        tolerance *= 1.5
+    doing = f"decomposing the {label}"
     try:
-        found = run_limited(
-            _by_library, piece, count, size, time_s=time_s, doing=f"decomposing the {piece.label}"
-        )
+        found = run_limited(_by_library, *fewer.mesh(), count, time_s=time_s, doing=doing)
     except ChildError as error:
-        out.problems.append(Problem("decomposition", piece.label, f"{error}; cut into slices"))
-        found = run_limited(_by_slices, piece, count, time_s=time_s, doing="slicing the mesh")
+        problems.append(Problem("decomposition", label, f"{error}; cut into slices"))
+        found = _slices(piece, count)
     solid = [points for points in found if hulls.volume(points) > 0]
-    if not solid:
-        return [(piece.label, piece.vertices)]
-    return [(piece.label, points) for points in hulls.covering(solid, piece.vertices)]
+    return hulls.covering(solid, vertices) if solid else [vertices]
 
 
-def _by_library(piece: Piece, count: int, size: float) -> list[FloatArray]:
-    solid = Solid.of(piece.vertices, piece.faces)
-    if solid is None:
-        raise ValueError("a piece is not closed")
-    found = decompose(*coarse(solid, size).mesh(), count)
-    if not found or len(found) > count:
-        raise ValueError(f"{len(found)} parts where {count} were asked for")
-    return found
-
-
-def _by_slices(piece: Piece, count: int) -> list[FloatArray]:
-    solid = Solid.of(piece.vertices, piece.faces)
-    if solid is None:
-        raise ValueError("a piece is not closed")
-    for slices in range(count, 1, -1):
-        found = slabs(solid, slices)
-        if len(found) <= count:
-            return found
-    return [piece.vertices]
-
-
-THRESHOLD = 0.05  # of concavity; the least that CoACD takes is 0.01
-MOST_FACES = 800  # its time grows faster than the faces
-SEED = 0
-
-
-def decompose(vertices: FloatArray, faces: IntArray, most: int) -> list[FloatArray]:
-    """The corners (k, 3) of at most `most` convex pieces, together about the mesh.
-
-    Deterministic on one machine. Meant for a child process: it may take long, or crash.
-    """
+def _by_library(vertices: FloatArray, faces: IntArray, count: int) -> list[FloatArray]:
+    """By CoACD; the same on one machine. It may take long, or crash."""
     import coacd
 
     coacd.set_log_level("off")
-    pieces = coacd.run_coacd(
+    found = coacd.run_coacd(
         coacd.Mesh(vertices, faces),
-        threshold=THRESHOLD,
-        max_convex_hull=most,
+        threshold=0.05,  # of concavity; the least that it takes is 0.01
+        max_convex_hull=count,
         preprocess_mode="off",
         resolution=200,
         mcts_nodes=10,
         mcts_iterations=10,
         mcts_max_depth=2,
-        seed=SEED,
+        seed=0,
     )
-    return [np.asarray(corners, dtype=np.float64) for corners, _ in pieces]
+    if not 0 < len(found) <= count:
+        raise ValueError(f"{len(found)} parts where {count} were asked for")
+    return [np.asarray(corners, dtype=np.float64) for corners, _ in found]
 
 
-def coarse(solid: Solid, size: float) -> Solid:
-    """With few enough faces to be decomposed in seconds."""
-    tolerance = 1e-4 * size
-    fewer = solid
-    while fewer.faces > MOST_FACES and tolerance < 0.02 * size:
-        fewer = solid.simplified(tolerance)
-        tolerance *= 1.5
-    return fewer
-
-
-def slabs(solid: Solid, count: int) -> list[FloatArray]:
-    """The fall-back: the corners of `count` slices across its longest side."""
-    low, high = solid.bounds
-    axis = int(np.argmax(high - low))
-    cuts = np.linspace(low[axis], high[axis], count + 1)
-    pieces = []
-    left = solid
-    for place in cuts[1:-1]:
-        end = high + 1.0
-        end[axis] = place
-        slice_, left = left.halves(Solid.box(low - 1.0, end))
-        pieces += slice_.separate() if slice_.faces else []
-    pieces += left.separate() if left.faces else []
-    return [piece.mesh()[0] for piece in pieces]
+def _slices(piece: Solid, count: int) -> list[FloatArray]:
+    """Slices across its longest side, as many as give no more parts than that."""
+    for slices in range(count, 1, -1):
+        left = piece
+        low, high = left.bounds
+        axis = int(np.argmax(high - low))
+        found = []
+        for place in np.linspace(low[axis], high[axis], slices + 1)[1:]:
+            end = high + 1.0
+            end[axis] = place
+            inside, left = left.halves(Solid.box(low - 1.0, end))
+            found += inside.separate()
+        if len(found) <= count:
+            return [one.mesh()[0] for one in found]
+    return [piece.mesh()[0]]
 
 
 T = TypeVar("T")
@@ -340,7 +269,9 @@ def cached(
         with contextlib.suppress(OSError):  # a cache is no must
             path.parent.mkdir(parents=True, exist_ok=True)
             precomputed.write_sealed(path, made_from, pickle.dumps(made))
-            _forget(path.parent)
+            files = sorted(path.parent.iterdir(), key=lambda one: one.stat().st_mtime_ns)
+            for old in files[:-MOST_KEPT]:  # such as those of other versions
+                old.unlink()
     return made
 
 
@@ -348,13 +279,6 @@ def folder() -> Path:
     """`physim` in the user's cache folder; a relative path is none, as the XDG rules say."""
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     return (base if base.is_absolute() else Path.home() / ".cache") / "physim" / "importer"
-
-
-def _forget(folder: Path) -> None:
-    """Removes the oldest files where there are many, such as those of other versions."""
-    files = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
-    for path in files[:-MOST_KEPT]:
-        path.unlink()
 
 
 @cache

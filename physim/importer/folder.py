@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
 from pathlib import Path
 
 import numpy as np
 
 from physim.errors import ConfigError, ModelError, PhysimError
-from physim.files import real_path, told
+from physim.files import real_path, scratch, told, write_whole
 from physim.importer.build import Imported
 from physim.importer.child import ChildError
 from physim.importer.convex_parts import Parts, convex_parts
@@ -28,7 +25,7 @@ DIGITS = 5  # of mm
 
 
 def write_folder(imported: Imported, folder: Path, name: str) -> None:
-    """Writes a model folder, whole or not at all.
+    """Writes a model folder; without its YAML, which comes last, it is no model yet.
 
     Raises:
         ConfigError: the folder is there already.
@@ -37,25 +34,22 @@ def write_folder(imported: Imported, folder: Path, name: str) -> None:
     refuse_taken(folder)
     with told(ModelError, f"{folder}: cannot be written", "choose another --out"):
         folder = real_path(folder)
-        there = folder.is_dir()  # empty; it stays, with its mode and whoever works in it
-        if not there:
-            folder.parent.mkdir(parents=True, exist_ok=True)
-        place = folder if there else folder.parent
-        unfinished = Path(tempfile.mkdtemp(prefix=".physim-model-", dir=place))
-        try:
-            _write(imported, unfinished, name)
-            keep(unfinished)
-            if there:  # without its YAML it is no model yet
-                for path in sorted(unfinished.iterdir(), key=lambda path: path.name == FILE_NAME):
-                    path.replace(folder / path.name)
-            else:
-                unfinished.chmod(0o777 & ~_umask())
-                unfinished.replace(folder)
-        except PhysimError as error:
-            said = str(error).replace(str(unfinished), str(folder))
-            raise ModelError(f"{imported.path}: no model can be made of it: {said}") from error
-        finally:
-            shutil.rmtree(unfinished, ignore_errors=True)
+        with scratch() as unfinished:
+            try:
+                _write(imported, unfinished, name)
+                keep(unfinished)
+            except PhysimError as error:
+                said = str(error).replace(str(unfinished), str(folder))
+                raise ModelError(f"{imported.path}: no model can be made of it: {said}") from error
+            folder.mkdir(parents=True, exist_ok=True)
+            paths = sorted(unfinished.iterdir(), key=lambda path: path.name == FILE_NAME)
+            try:
+                for path in paths:
+                    write_whole(folder / path.name, path.read_bytes())
+            except OSError:
+                for path in paths:
+                    (folder / path.name).unlink(missing_ok=True)
+                raise
 
 
 def refuse_taken(folder: Path) -> None:
@@ -126,39 +120,30 @@ def _write_parts(path: Path, corners: list[tuple[str, FloatArray]]) -> None:
 def _yaml(imported: Imported, name: str) -> str:
     options, marks = imported.options, imported.mesh.marks
     standard = read_model_file(model_folder("standard"))
-    said = "no" if options.mass_g is None else "the"
-    lines = [
-        f"# Made by `physim model add` from {json.dumps(imported.path.name)}; edit as you like.",
-        "# After a change under `landmarks`: physim model build FOLDER",
-        f"description: {json.dumps(name)}",
-        "mesh: pig.obj",
-        "parts: parts.obj",
-        "mesh_unit: mm",
-        f"mass_g: {imported.mass_g:.4f}",
-        "center_of_mass_offset_mm: [{:g}, {:g}, {:g}]".format(*options.offset_mm),
-        f"lateral_friction: {standard.lateral_friction:g}",
-        f"restitution: {standard.restitution:g}",
-        "rolling_friction: 0.0",
-        "spinning_friction: 0.0",
-        f"dot_side: {imported.dot_side}",
-        "assumption: >",
-        f"  Friction and restitution are the standard pig's; {said} mass was given"
-        + ("" if options.mass_g else f", it is that of {options.density_g_cm3:g} g/cm3"),
-        "  evenly filled. Fit them to your own rolls with `physim calibrate`.",
-        "# Boxes in mm: x from, to, y from, to, z from, to (x forward, y left, z up). A box cuts",
-        "# its body part out of the mesh; the earlier one takes first. What is left is the trunk.",
-    ]
-    if marks:
-        lines.append("landmarks:")
-        lines += [f"  {label}: {json.dumps(list(box))}" for label, box in marks.items()]
-    else:
-        lines.append("landmarks: {}")
-    boxes = {label: np.array(box) for label, box in marks.items()}
-    lines.append(f'landmarks_fingerprint: "{fingerprint_of(boxes)}"')
-    return "\n".join(lines) + "\n"
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    mass = "the mass was given"
+    if options.mass_g is None:
+        mass = f"no mass was given, it is that of {options.density_g_cm3:g} g/cm3"
+    boxes = "".join(f"\n  {label}: {json.dumps(list(box))}" for label, box in marks.items())
+    fingerprint = fingerprint_of({label: np.array(box) for label, box in marks.items()})
+    return f"""\
+# Made by `physim model add` from {json.dumps(imported.path.name)}; edit as you like.
+# After a change under `landmarks`: physim model build FOLDER
+description: {json.dumps(name)}
+mesh: pig.obj
+parts: parts.obj
+mesh_unit: mm
+mass_g: {imported.mass_g:.4f}
+center_of_mass_offset_mm: [{", ".join(f"{c:g}" for c in options.offset_mm)}]
+lateral_friction: {standard.lateral_friction:g}
+restitution: {standard.restitution:g}
+rolling_friction: 0.0
+spinning_friction: 0.0
+dot_side: {options.dot_side or "right"}
+assumption: >
+  Friction and restitution are the standard pig's; {mass}
+  evenly filled. Fit them to your own rolls with `physim calibrate`.
+# Boxes in mm: x from, to, y from, to, z from, to (x forward, y left, z up). A box cuts
+# its body part out of the mesh; the earlier one takes first. What is left is the trunk.
+landmarks:{boxes or " {}"}
+landmarks_fingerprint: "{fingerprint}"
+"""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -20,52 +19,35 @@ MAX_BYTES = 200_000_000  # of a file, unpacked
 MAX_FACES = 1_000_000
 MAX_COORDINATE = 1e9  # of any unit
 EXPORT = "export it again from the 3D program"
-_NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?(nan|inf(inity)?)", re.I)
-WHOLE = re.compile(rb"[-+]?\d+")
 _FLAT = 1e-9  # of a polygon's area: a triangle that is less negative is a straight line
 
 
-@dataclass(frozen=True)
 class RawMesh:
-    """A file's triangles, as they are.
+    """A file's triangles; readers add the pieces, `finish` joins and checks them.
 
     Attributes:
+        path: of the file.
         vertices: (n, 3) in the file's unit and axes.
         faces: (m, 3) vertex indices.
-        unit: a key of `scale.UNITS_MM` where the file says it, else "".
+        unit: a key of `build.UNITS_MM` where the file says it, else "".
         unit_remark: the one that its text names, of a format without units; else "".
         y_up: whether the format has y upwards and z forward (glTF).
         notes: what was left out, or is odd.
     """
 
-    vertices: FloatArray
-    faces: IntArray
-    unit: str
-    unit_remark: str
-    y_up: bool
-    notes: tuple[Problem, ...] = ()
-
-
-class Reading:
-    """Gathers the pieces of a mesh; every message begins with the file's name.
-
-    Args:
-        path: of the file.
-    """
-
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.name = shown_name(path.name)
+        self.vertices: FloatArray = np.zeros((0, 3))
+        self.faces: IntArray = np.zeros((0, 3), dtype=np.int64)
         self.unit = self.unit_remark = ""
+        self.y_up = False
         self.notes: list[Problem] = []
         self._left_out: Counter[tuple[str, str]] = Counter()
-        self._vertices: list[FloatArray] = []
-        self._faces: list[IntArray] = []
-        self._counts = np.zeros(2, dtype=np.int64)  # of vertices and faces
+        self._pieces: list[tuple[FloatArray, IntArray]] = []
 
     def refused(self, what: str, remedy: str = EXPORT) -> ModelError:
-        """The error to raise."""
-        return ModelError(f"{self.name}: {what}; {remedy}")
+        """The error to raise; it begins with the file's name."""
+        return ModelError(f"{shown_name(self.path.name)}: {what}; {remedy}")
 
     def cut_off(self, what: str) -> ModelError:
         """The error of a file that ends too early."""
@@ -96,10 +78,8 @@ class Reading:
                 vertices = vertices @ matrix[:3, :3].T + matrix[:3, 3]
                 if np.linalg.det(matrix[:3, :3]) < 0:
                     faces = faces[:, ::-1]
-        self._vertices.append(vertices)
-        self._faces.append(faces + self._counts[0])
-        self._counts += len(vertices), len(faces)
-        self.refuse_many(int(self._counts[1]))
+        self._pieces.append((vertices, faces))
+        self.refuse_many(sum(len(faces) for _, faces in self._pieces))
 
     def add_polygons(self, vertices: FloatArray, corners: IntArray, sizes: IntArray) -> None:
         """A piece of polygons, which need not be convex.
@@ -127,11 +107,10 @@ class Reading:
         size = polygons.shape[1]
         if size == 3:
             return polygons
-        ends = np.stack([polygons[:, 1:-1], polygons[:, 2:]], axis=2)
-        first = np.broadcast_to(polygons[:, :1, None], (len(polygons), size - 2, 1))
-        fans = np.concatenate([first, ends], axis=2)
+        first = np.repeat(polygons[:, :1], size - 2, axis=1)
+        fans = np.stack([first, polygons[:, 1:-1], polygons[:, 2:]], axis=2)
         with np.errstate(all="ignore"):
-            a, b, c = (vertices[fans[:, :, k]] for k in range(3))
+            a, b, c = np.moveaxis(vertices[fans], 2, 0)
             normals = np.cross(b - a, c - a)
             whole = normals.sum(axis=1)
             area = np.linalg.norm(whole, axis=1)
@@ -142,33 +121,35 @@ class Reading:
         for polygon in polygons[turned]:
             cut = triangulated(vertices[polygon])
             if cut is None:
-                raise self.refused(
-                    f"a face of {size} corners runs through itself",
-                    "triangulate the mesh in the 3D program and export it again",
-                )
+                remedy = "triangulate the mesh in the 3D program and export it again"
+                raise self.refused(f"a face of {size} corners runs through itself", remedy)
             pieces.append(polygon[cut])
         return np.concatenate(pieces)
 
     def refuse_many(self, faces: int) -> None:
         """A mesh of more faces than are read."""
         if faces > MAX_FACES:
-            raise self.refused(
-                f"more than {MAX_FACES:,} faces", "simplify the mesh, 100,000 are plenty"
-            )
+            remedy = "simplify the mesh, 100,000 are plenty"
+            raise self.refused(f"more than {MAX_FACES:,} faces", remedy)
 
     def refuse_numbers(self, faces: IntArray, count: int) -> None:
         """Faces whose vertices do not exist."""
-        if len(faces) and (faces.min() < 0 or faces.max() >= count):
-            wrong = int(faces.max()) if faces.max() >= count else int(faces.min())
-            raise self.refused(f"a face names vertex {wrong} (from 0) of {count}, which is missing")
+        wrong = faces[(faces < 0) | (faces >= count)]
+        if len(wrong):
+            raise self.refused(
+                f"a face names vertex {wrong.max()} (from 0) of {count}, which is missing"
+            )
 
-    def floats(self, texts: Iterator[bytes], count: int, what: str) -> FloatArray:
+    def numbers(
+        self, texts: Iterator[bytes], count: int, what: str, kind: Callable[[bytes], float] = float
+    ) -> list[float]:
         """The next numbers of a text.
 
         Args:
             texts: fields of the text.
             count: how many are taken.
             what: they belong to, for messages.
+            kind: `int` for whole numbers.
         """
         taken = list(islice(texts, count))
         if len(taken) < count:
@@ -176,42 +157,46 @@ class Reading:
         try:
             if b"_" in b"".join(taken):  # which `float` reads over
                 raise ValueError
-            return np.array([float(text) for text in taken])
+            return list(map(kind, taken))
         except ValueError:
-            raise self.no_number(taken, what) from None
-
-    def no_number(self, fields: Iterable[bytes], what: str, whole: bool = False) -> ModelError:
-        """The error of fields of which one is no number, or no whole one."""
-        pattern = WHOLE if whole else _NUMBER
-        text = next((field for field in fields if not pattern.fullmatch(field)), b"")
+            text = next(text for text in taken if not _reads_as(kind, text))
         shown = shown_name(text.decode("utf-8", errors="replace")[:30]) or "an empty field"
         decimal = re.fullmatch(rb"[-+]?\d*,\d+(e[-+]?\d+)?", text, re.I)
         remedy = "export it with decimal points, not commas" if decimal else EXPORT
-        return self.refused(f"{shown} in the {what} is no {'whole ' * whole}number", remedy)
+        raise self.refused(f"{shown} in the {what} is no {'whole ' * (kind is int)}number", remedy)
 
-    def mesh(self, y_up: bool) -> RawMesh:
-        """All that was read.
+    def finish(self) -> RawMesh:
+        """Joins all that was read.
 
         Raises:
             ModelError: nothing, or coordinates that are none.
         """
         for (what, why), count in self._left_out.items():
             self.note("left out", f"{what} ({count})", why)
-        if not self._faces:
+        if not self._pieces:
             left = ", ".join(f"{what} ({count})" for (what, _), count in self._left_out.items())
             only = f" but what is left out: {left}" if left else ""
             raise self.refused(f"holds no faces{only}", f"{EXPORT}, as triangles")
-        vertices, faces = np.concatenate(self._vertices), np.concatenate(self._faces)
-        used = vertices[np.unique(faces)]
+        starts = np.cumsum([0, *(len(vertices) for vertices, _ in self._pieces)])
+        self.vertices = np.concatenate([vertices for vertices, _ in self._pieces])
+        self.faces = np.concatenate(
+            [faces + start for (_, faces), start in zip(self._pieces, starts, strict=False)]
+        )
+        used = self.vertices[np.unique(self.faces)]
         if not np.isfinite(used).all():
             raise self.refused("holds coordinates that are not numbers")
         if np.abs(used).max() > MAX_COORDINATE:
-            raise self.refused(
-                f"holds coordinates beyond {MAX_COORDINATE:g}",
-                f"move the mesh to its origin and {EXPORT}",
-            )
-        notes = tuple(self.notes)
-        return RawMesh(vertices, faces, self.unit, self.unit_remark, y_up, notes)
+            remedy = f"move the mesh to its origin and {EXPORT}"
+            raise self.refused(f"holds coordinates beyond {MAX_COORDINATE:g}", remedy)
+        return self
+
+
+def _reads_as(kind: Callable[[bytes], float], text: bytes) -> bool:
+    try:
+        kind(text)
+    except ValueError:
+        return False
+    return b"_" not in text
 
 
 def plain_content(path: Path) -> bytes:

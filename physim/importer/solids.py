@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,18 @@ class Solid:
             if abs(made.volume() - volume) <= _SAME * abs(volume):
                 return cls(made)
         return None
+
+    @classmethod
+    def hull(cls, points: FloatArray) -> Solid:
+        """The convex hull of points (n, 3)."""
+        import manifold3d
+
+        return cls(manifold3d.Manifold.hull_points(points))
+
+    @classmethod
+    def box(cls, low: FloatArray, high: FloatArray) -> Solid:
+        """An upright box between two corners (3,)."""
+        return cls.hull(np.array(list(product(*zip(low, high, strict=True)))))
 
     @classmethod
     def union(cls, solids: Sequence[Solid]) -> Solid:
@@ -88,28 +101,23 @@ class Solid:
         """With fewer faces; no surface moves farther than `tolerance`."""
         return Solid(self._it.simplify(tolerance))
 
+    def refined(self, length: float) -> Solid:
+        """The same surface with more faces, none of whose sides is longer."""
+        return Solid(self._it.refine_to_length(length))
+
     def grown(self, by: float) -> Solid:
         """Stretched about its middle, so that its box grows by this on every side."""
         low, high = self.bounds
-        middle = (low + high) / 2.0
-        stretched = self.turned(np.diag(1.0 + 2.0 * by / (high - low)), np.zeros(3))
-        return stretched.turned(np.eye(3), -2.0 * by / (high - low) * middle)
+        share = 2.0 * by / (high - low)
+        return self.turned(np.diag(1.0 + share), -share * (low + high) / 2.0)
 
     def separate(self) -> list[Solid]:
-        """Its unconnected pieces, the largest first."""
+        """Its unconnected pieces, the largest first; hollows have a negative volume."""
         return sorted((Solid(m) for m in self._it.decompose()), key=lambda s: -s.volume)
 
     def turned(self, axes: FloatArray, shift: FloatArray) -> Solid:
         """In other axes: x -> axes x + shift."""
         return Solid(self._it.transform(np.column_stack([axes, shift])))
-
-    @classmethod
-    def box(cls, low: FloatArray, high: FloatArray) -> Solid:
-        """An upright box between two corners (3,)."""
-        import manifold3d
-
-        cube = manifold3d.Manifold.cube(tuple((high - low).tolist()))
-        return cls(cube.translate(tuple(low.tolist())))
 
     def halves(self, other: Solid) -> tuple[Solid, Solid]:
         """What lies inside the other one, and what does not."""
@@ -148,18 +156,18 @@ def triangulated(corners: FloatArray) -> IntArray | None:
 
 def volume_of(vertices: FloatArray, faces: IntArray) -> float:
     """Of a closed mesh, vertices (n, 3) and faces (m, 3) wound outwards."""
-    return float(_tetrahedra(vertices, faces)[0].sum())
+    return float(tetrahedra(vertices, faces)[0].sum())
 
 
 def center_of(vertices: FloatArray, faces: IntArray) -> FloatArray:
     """(3,) its centroid."""
-    volumes, middles = _tetrahedra(vertices, faces)
+    volumes, middles = tetrahedra(vertices, faces)
     return np.asarray(volumes @ middles / volumes.sum())
 
 
-def _tetrahedra(vertices: FloatArray, faces: IntArray) -> tuple[FloatArray, FloatArray]:
+def tetrahedra(vertices: FloatArray, faces: IntArray) -> tuple[FloatArray, FloatArray]:
     """Signed volume and middle of the tetrahedron from the origin to each face."""
-    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    a, b, c = np.moveaxis(vertices[faces], 1, 0)
     return np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0, (a + b + c) / 4.0
 
 

@@ -9,16 +9,15 @@ from __future__ import annotations
 import io
 import zipfile
 from collections import defaultdict
-from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Any
 from urllib.parse import unquote
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 import numpy as np
 
 from physim.errors import shown_name
-from physim.importer.reading import EXPORT, MAX_BYTES, Reading
+from physim.importer.reading import EXPORT, MAX_BYTES, RawMesh
 from physim.importer.solids import IntArray
 from physim.types import FloatArray
 
@@ -39,98 +38,78 @@ _READ = {  # namespaces of extensions that hold nothing else of the shape, or ar
     "http://schemas.microsoft.com/3dmanufacturing/trianglesets/2021/07",
 }
 _MODEL_RELATION = "http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel"
-_KNOWN = ["mesh", "components", "vertices", "triangles", "component", "metadatagroup"]
+_KNOWN = {"mesh", "components", "vertices", "triangles", "component", "metadatagroup"}
+_ROWS = {"vertices": ("vertex", "xyz", float), "triangles": ("triangle", ("v1", "v2", "v3"), int)}
 _CURA = ("infill_mesh", "cutting_mesh", "anti_overhang_mesh", "support_mesh")
 Key = tuple[str, str]  # path of a part, id of an object
 
 
-@dataclass
 class _Object:
-    """An object of a model part.
+    """An object of a model part; its kind is "model" where it is to be printed."""
 
-    Attributes:
-        kind: its type, "model" where it is to be printed.
-        vertices: (n, 3).
-        triangles: (m, 3).
-        components: keys of other objects, and their places (4, 4).
-    """
-
-    kind: str
-    vertices: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
-    triangles: IntArray = field(default_factory=lambda: np.zeros((0, 3), dtype=np.int64))
-    components: list[tuple[Key, FloatArray]] = field(default_factory=list)
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.vertices: FloatArray = np.zeros((0, 3))
+        self.triangles: IntArray = np.zeros((0, 3), dtype=np.int64)
+        self.components: list[tuple[Key, FloatArray]] = []  # and their places (4, 4)
 
 
-def read_3mf(reading: Reading, content: bytes) -> None:
+def read_3mf(raw: RawMesh, content: bytes) -> None:
     """Adds what the build holds."""
-    package = _Package(reading, content)
-    root = package.part(package.root)
-    reading.unit = UNITS[root.unit]
-    for key, matrix, printed in root.items:
+    package = _Package(raw, content)
+    items = package.read_part(package.root)
+    raw.unit = package.unit
+    for key, matrix, printed in items:
         if printed:
             package.add(key, matrix, ())
         else:
             package.used.add(key)
-            reading.leave_out("items", "they are not to be printed")
-    if root.objects and not root.items:
-        raise reading.refused("its build is empty: it has objects, but none is to be printed")
-    unused = sum(key not in package.used for part in package.parts.values() for key in part.objects)
-    if unused:
-        reading.leave_out("objects", "they are not in the build", unused)
+            raw.leave_out("items", "they are not to be printed")
+    if package.objects and not items:
+        raise raw.refused("its build is empty: it has objects, but none is to be printed")
+    if unused := len(set(package.objects) - package.used):
+        raw.leave_out("objects", "they are not in the build", unused)
 
 
 class _Package:
     """The archive, and those of its parts that were read."""
 
-    def __init__(self, reading: Reading, content: bytes) -> None:
-        self._reading = reading
+    def __init__(self, raw: RawMesh, content: bytes) -> None:
+        self._raw = raw
         if not zipfile.is_zipfile(io.BytesIO(content)):
-            raise reading.cut_off("it is no whole ZIP archive, as a 3MF is")
+            raise raw.cut_off("it is no whole ZIP archive, as a 3MF is")
         self._archive = zipfile.ZipFile(io.BytesIO(content))
         entries = self._archive.infolist()
-        if sum(entry.file_size for entry in entries) > MAX_BYTES or len(entries) > 1000:
-            raise reading.refused(
-                f"unpacks to more than {MAX_BYTES // 10**6} MB or 1,000 files; no pig does"
-            )
         names = [entry.filename.replace("\\", "/") for entry in entries]
-        if any(name.startswith("/") or ".." in PurePosixPath(name).parts for name in names):
-            raise reading.refused("an entry leads out of the archive")
-        if any(entry.flag_bits & 1 for entry in entries):
-            raise reading.refused("is locked by a password", f"{EXPORT} without")
-        if any(entry.compress_type not in _PACKED for entry in entries):
-            raise reading.refused("an entry is packed otherwise than by deflate, as 3MF has it")
         self._entries = {_path(n): e for n, e in zip(names, entries, strict=True)}
+        if sum(entry.file_size for entry in entries) > MAX_BYTES or len(entries) > 1000:
+            unpacked = f"{MAX_BYTES // 10**6} MB or 1,000 files"
+            raise raw.refused(f"unpacks to more than {unpacked}; no pig does")
+        if any(name.startswith("/") or ".." in PurePosixPath(name).parts for name in names):
+            raise raw.refused("an entry leads out of the archive")
+        if any(entry.compress_type not in _PACKED for entry in entries):
+            raise raw.refused("an entry is packed otherwise than by deflate, as 3MF has it")
         if len(self._entries) < len(entries):
-            raise reading.refused("two entries of the archive have one name")
-        if any(name.endswith("keystore.xml") for name in self._entries):
-            raise reading.refused("is encrypted (secure content)", f"{EXPORT} without a key")
-        self.parts: dict[str, _Part] = {}
+            raise raw.refused("two entries of the archive have one name")
+        locked = any(entry.flag_bits & 1 for entry in entries)
+        if locked or any(name.endswith("keystore.xml") for name in self._entries):
+            raise raw.refused("is encrypted (secure content)", f"{EXPORT} without a password")
+        self.unit = ""
+        self.objects: dict[Key, _Object] = {}
         self.used: set[Key] = set()
+        self._parts: set[str] = set()
         self._instances = 0
         self._other_parts: dict[tuple[Key, str], str] = {}  # object, id of a component
         self._other_triangles: dict[Key, list[tuple[int, int, str]]] = defaultdict(list)
-        self.root = self._root_path()
-        self._read_slicers()
-
-    def _root_path(self) -> str:
-        """The path of the model to begin with."""
+        self.root = "3d/3dmodel.model"
         if "_rels/.rels" in self._entries:
-            for relation in self._tree("_rels/.rels").iter():
+            for relation in self._parsed("_rels/.rels")[0].iter():
                 if relation.get("Type") == _MODEL_RELATION:
-                    return _path(relation.attrib["Target"])
-        if "3d/3dmodel.model" not in self._entries:
-            raise self._reading.refused("an archive without a 3D model", f"{EXPORT} as 3MF")
-        return "3d/3dmodel.model"
-
-    def part(self, path: str) -> _Part:
-        """A model part, read once."""
-        if path not in self.parts:
-            self.parts[path] = _Part(self._reading, path)
-            self._parse(path, self.parts[path])
-            units = sorted({part.unit for part in self.parts.values()})
-            if len(units) > 1:
-                raise self._reading.refused(f"has parts in different units ({', '.join(units)})")
-        return self.parts[path]
+                    self.root = _path(relation.attrib["Target"])
+                    break
+        if self.root not in self._entries:
+            raise raw.refused("an archive without a 3D model", f"{EXPORT} as 3MF")
+        self._read_slicers()
 
     def add(self, key: Key, matrix: FloatArray, above: tuple[Key, ...]) -> None:
         """Adds an object and its components.
@@ -140,210 +119,153 @@ class _Package:
             matrix: (4, 4) its place, for columns.
             above: the objects that it is a component of.
         """
-        reading = self._reading
+        raw = self._raw
         self._instances += 1
         if key in above or self._instances > MAX_INSTANCES:
-            raise reading.refused("an object holds itself, or far too many others")
-        found = self.part(key[0]).objects.get(key)
+            raise raw.refused("an object holds itself, or far too many others")
+        if key[0] not in self._parts:
+            self.read_part(key[0])
+        found = self.objects.get(key)
         if found is None:
-            raise reading.refused(f"names object {shown_name(key[1])}, which is missing")
+            raise raw.refused(f"names object {shown_name(key[1])}, which is missing")
         self.used.add(key)
         noted = {inner for inner, _ in found.components if (key, inner[1]) in self._other_parts}
         if len(noted) > len({number for _, number in noted}):
-            raise reading.refused("a slicer's note of a part may be of two, of the same number")
+            raise raw.refused("a slicer's note of a part may be of two, of the same number")
         what = found.kind
         if what == "model" and above:
             what = self._other_parts.get((above[-1], key[1]), what)
         if what != "model":
             self._leave_out(what)
-            for inner, _ in found.components:
-                self.used.add(inner)
+            self.used |= {inner for inner, _ in found.components}
             return
         kept = np.ones(len(found.triangles), dtype=bool)
         for first, last, kind in self._other_triangles.get(key, ()):
             self._leave_out(kind)
             kept[first : last + 1] = False
-        reading.add(found.vertices, found.triangles[kept], matrix)
+        raw.add(found.vertices, found.triangles[kept], matrix)
         for inner, place in found.components:
             self.add(inner, matrix @ place, (*above, key))
 
     def _leave_out(self, kind: str) -> None:
         if "negative" in kind.lower():
-            raise self._reading.refused(
-                "a slicer's negative volume is to be cut out of it", "cut it out, and export again"
-            )
-        self._reading.leave_out(f"objects of the type {shown_name(kind)}", "no part of the model")
+            what = "a slicer's negative volume is to be cut out of it"
+            raise self._raw.refused(what, "cut it out, and export again")
+        self._raw.leave_out(f"objects of the type {shown_name(kind)}", "no part of the model")
 
     def _read_slicers(self) -> None:
         """What slicers note of volumes that are not part of the model, by ids of the root."""
-        if "metadata/model_settings.config" in self._entries:  # Bambu Studio and its kin
-            for one in self._tree("metadata/model_settings.config").iter("object"):
-                for part in one.iter("part"):
-                    if part.get("subtype", "normal_part") != "normal_part":
-                        key = self.root, one.attrib["id"]
+        for path, name in (
+            ("metadata/model_settings.config", "part"),  # Bambu Studio and its kin
+            ("metadata/slic3r_pe_model.config", "volume"),  # PrusaSlicer: parts of one mesh
+        ):
+            if path not in self._entries:
+                continue
+            for one in self._parsed(path)[0].iter("object"):
+                key = self.root, one.attrib["id"]
+                for part in one.iter(name):
+                    if name == "part" and part.get("subtype", "normal_part") != "normal_part":
                         self._other_parts[key, part.attrib["id"]] = part.attrib["subtype"]
-        if "metadata/slic3r_pe_model.config" in self._entries:  # PrusaSlicer: parts of one mesh
-            for one in self._tree("metadata/slic3r_pe_model.config").iter("object"):
-                for volume in one.iter("volume"):
-                    notes = {n.get("key"): n.get("value") for n in volume.iter("metadata")}
+                    notes = {n.get("key"): n.get("value") for n in part.iter("metadata")}
                     kind = notes.get("volume_type") or "ModelPart"
                     if notes.get("modifier") == "1" and kind == "ModelPart":
                         kind = "ParameterModifier"
-                    if kind != "ModelPart":
-                        key = self.root, one.attrib["id"]
-                        span = int(volume.attrib["firstid"]), int(volume.attrib["lastid"])
+                    if name == "volume" and kind != "ModelPart":
+                        span = int(part.attrib["firstid"]), int(part.attrib["lastid"])
                         self._other_triangles[key].append((*span, kind))
 
-    def _tree(self, path: str) -> ElementTree.Element:
-        tree: ElementTree.Element = self._parse(path, _Tree(self._reading))
-        return tree
+    def _parsed(self, path: str) -> tuple[Element, dict[str, str], dict[Element, list[float]]]:
+        """A part's XML; its namespaces by prefix; the numbers of lists of vertices and triangles.
 
-    def _parse(self, path: str, target: Any) -> Any:
-        """What a target makes of a part's XML."""
-        shown = shown_name(path)
+        Such a list loses its elements, of which there may be a million.
+        """
         if path not in self._entries:
-            raise self._reading.refused(f"its part {shown} is missing")
+            raise self._raw.refused(f"its part {shown_name(path)} is missing")
         content = self._archive.read(self._entries[path])
-        if content[:4] in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
-            raise self._reading.refused(f"{shown} is UTF-32 text", "save it as UTF-8")
-        parser = ElementTree.XMLParser(target=target)
-        parser.feed(content)
-        return parser.close()
+        if b"<!DOCTYPE" in content.replace(b"\0", b""):  # whose entities could take all memory
+            raise self._raw.refused("its XML has a document type, which 3MF forbids")
+        spaces: dict[str, str] = {}
+        numbers: dict[Element, list[float]] = {}
+        for event, found in ElementTree.iterparse(io.BytesIO(content), ("start-ns", "end")):
+            if event == "start-ns":
+                spaces[found[0]] = found[1]
+            elif _name(found) in _ROWS:
+                row, columns, kind = _ROWS[_name(found)]
+                rows = (one for one in found if _name(one) == row)
+                texts = [one.get(column, "").encode() for one in rows for column in columns]
+                numbers[found] = self._raw.numbers(iter(texts), len(texts), _name(found), kind)
+                found.clear()
+        return found, spaces, numbers  # the root ends last
 
-
-class _Xml:
-    """What is made of XML without a document type, whose entities could take all memory."""
-
-    def __init__(self, reading: Reading) -> None:
-        super().__init__()
-        self._reading = reading
-
-    def doctype(self, *_: object) -> None:
-        """Refuses it."""
-        raise self._reading.refused("its XML has a document type, which 3MF forbids")
-
-
-class _Tree(_Xml, ElementTree.TreeBuilder):
-    """Makes a tree."""
-
-
-class _Part(_Xml):
-    """A model part; the XML reader fills it as it goes, without a tree of a million elements."""
-
-    def __init__(self, reading: Reading, path: str) -> None:
-        super().__init__(reading)
-        self._path = path
-        self.unit = "millimeter"
-        self.objects: dict[Key, _Object] = {}
-        self.items: list[tuple[Key, FloatArray, bool]] = []
-        self._object: _Object | None = None
-        self._places: list[bytes] = []  # numbers of its vertices and triangles
-        self._corners: list[bytes] = []
-        self._outer: list[str] = []  # the names of the elements that are open
-        self._prefixes: dict[str, str] = {}
-        self._metadata = ""
-
-    def start_ns(self, prefix: str, uri: str) -> None:
-        """A namespace and its short name."""
-        self._prefixes[prefix] = uri
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """An element begins."""
-        space, _, name = tag.rpartition("}")
-        core = space in ("", "{" + _CORE)
-        outer = self._outer[-1] if self._outer else ""
-        self._outer.append(name if core else tag)
-        if core and name == "vertex" and outer == "vertices" and self._object:
-            self._places += [attributes.get(axis, "").encode() for axis in "xyz"]
-        elif core and name == "triangle" and outer == "triangles" and self._object:
-            self._corners += [attributes.get(k, "").encode() for k in ("v1", "v2", "v3")]
-        elif core and name in ("model", "object", "item", "component"):
-            getattr(self, f"_start_{name}")(attributes)
-        elif core and name == "metadata":
-            self._metadata = attributes.get("name", "")
-        elif self._object is not None and outer in ("object", "mesh", "components"):
-            known = core and name in _KNOWN
-            if not known and space[1:] not in _READ:
-                raise self._reading.refused(
-                    f"holds `{shown_name(name)}`, which is not understood",
-                    f"{EXPORT} as plain triangles",
-                )
-        elif not self._outer[1:]:
-            raise self._reading.refused("its 3D model is no `model`")
-
-    def data(self, text: str) -> None:
-        """Text between elements: Cura notes in it what an object is for."""
-        mark = self._metadata.rpartition(":")[2]
-        if self._object is not None and mark in _CURA and text.strip().lower() in ("true", "1"):
-            self._object.kind = mark
-
-    def end(self, tag: str) -> None:
-        """An element ends."""
-        self._metadata = ""
-        if self._outer.pop() == "object" and self._object is not None:
-            texts = self._places, self._corners
-            places, corners = (
-                self._reading.floats(iter(numbers), len(numbers), what).reshape(-1, 3)
-                for numbers, what in zip(texts, ("vertices", "triangles"), strict=True)
-            )
-            if (corners % 1).any():
-                raise self._reading.refused("a triangle names a vertex by no whole number")
-            self._object.vertices, self._object.triangles = places, corners.astype(np.int64)
-            self._places, self._corners, self._object = [], [], None
-
-    def close(self) -> None:
-        """The end of the file."""
-
-    def _start_model(self, attributes: dict[str, str]) -> None:
-        self.unit = attributes.get("unit", "millimeter").strip().lower()
-        if self.unit not in UNITS:
-            raise self._reading.refused(
-                f"its unit {shown_name(self.unit)} is none of {', '.join(UNITS)}"
-            )
-        for prefix in attributes.get("requiredextensions", "").split():
-            uri = self._prefixes.get(prefix, prefix)
+    def read_part(self, path: str) -> list[tuple[Key, FloatArray, bool]]:
+        """Reads the objects of a model part; returns its items and whether they are printed."""
+        root, spaces, numbers = self._parsed(path)
+        self._parts.add(path)
+        if _name(root) != "model":
+            raise self._raw.refused("its 3D model is no `model`")
+        for prefix in root.get("requiredextensions", "").split():
+            uri = spaces.get(prefix, prefix)
             if uri not in _READ:
-                raise self._reading.refused(
-                    f"needs the extension {shown_name(prefix)} ({shown_name(uri)}), which is not "
-                    "understood",
-                    f"{EXPORT} without it",
-                )
+                what = f"needs the extension {shown_name(prefix)} ({shown_name(uri)})"
+                raise self._raw.refused(f"{what}, which is not understood", f"{EXPORT} without it")
+        unit = root.get("unit", "millimeter").strip().lower()
+        if unit not in UNITS:
+            raise self._raw.refused(f"its unit {shown_name(unit)} is none of {', '.join(UNITS)}")
+        if self.unit not in ("", UNITS[unit]):
+            raise self._raw.refused(f"has parts in different units ({self.unit}, {UNITS[unit]})")
+        self.unit = UNITS[unit]
+        items = []
+        for element in root.iter():
+            if _name(element) == "object":
+                key = path, element.attrib["id"]
+                if key in self.objects:
+                    raise self._raw.refused(f"has two objects of the number {shown_name(key[1])}")
+                self.objects[key] = self._object(path, element, numbers)
+            elif _name(element) == "item":
+                printed = element.get("printable", "1").strip().lower() not in ("0", "false")
+                items.append((*self._reference(path, element), printed))
+        return items
 
-    def _start_object(self, attributes: dict[str, str]) -> None:
-        if any(name.endswith("}slicestackid") for name in attributes):
-            raise self._reading.refused(
-                "holds an object made of slices, which is not understood",
-                f"{EXPORT} as triangles",
-            )
-        key = self._path, attributes["id"]
-        if key in self.objects:
-            raise self._reading.refused(f"has two objects of the number {shown_name(key[1])}")
-        self._object = self.objects[key] = _Object(attributes.get("type", "model"))
+    def _object(self, path: str, element: Element, numbers: dict[Element, list[float]]) -> _Object:
+        if any(name.endswith("}slicestackid") for name in element.attrib):
+            what = "holds an object made of slices, which is not understood"
+            raise self._raw.refused(what, f"{EXPORT} as triangles")
+        made = _Object(element.get("type", "model"))
+        inner = [one for one in element.iter() if _name(one) in ("object", "mesh", "components")]
+        for one in (child for parent in inner for child in parent):
+            name, space = _name(one), one.tag[1:].partition("}")[0]
+            if name not in _KNOWN and space not in _READ:
+                what = f"holds `{shown_name(name.rpartition('}')[2])}`, which is not understood"
+                raise self._raw.refused(what, f"{EXPORT} as plain triangles")
+            if name == "vertices":
+                made.vertices = np.array(numbers[one], np.float64).reshape(-1, 3)
+            elif name == "triangles":
+                made.triangles = np.array(numbers[one], np.int64).reshape(-1, 3)
+            elif name == "component":
+                made.components.append(self._reference(path, one))
+        for note in element.iter():  # Cura notes what an object is for
+            mark = note.get("name", "").rpartition(":")[2]
+            said = (note.text or "").strip().lower() in ("true", "1")
+            if _name(note) == "metadata" and mark in _CURA and said:
+                made.kind = mark
+        return made
 
-    def _start_item(self, attributes: dict[str, str]) -> None:
-        printed = attributes.get("printable", "1").strip().lower() not in ("0", "false")
-        self.items.append((*self._reference(attributes), printed))
-
-    def _start_component(self, attributes: dict[str, str]) -> None:
-        if self._object is not None:
-            self._object.components.append(self._reference(attributes))
-
-    def _reference(self, attributes: dict[str, str]) -> tuple[Key, FloatArray]:
-        """The object that is named, perhaps of another part, and its place (4, 4)."""
-        paths = [value for name, value in attributes.items() if name.endswith("}path")]
-        path = _path(paths[0]) if paths else self._path
-        return (path, attributes["objectid"]), self._place(attributes.get("transform", ""))
-
-    def _place(self, text: str) -> FloatArray:
-        """(4, 4), for columns, of twelve numbers for rows."""
+    def _reference(self, path: str, element: Element) -> tuple[Key, FloatArray]:
+        """The object that is named, perhaps of another part, and its place (4, 4) for columns."""
+        paths = [_path(text) for name, text in element.attrib.items() if name.endswith("}path")]
         matrix = np.eye(4)
-        if text:
-            fields = text.encode().split()
-            numbers = self._reading.floats(iter(fields), len(fields), "transform")
-            if len(numbers) != 12:
-                raise self._reading.refused(f"a transform of {len(numbers)} numbers, not 12")
-            matrix[:3] = numbers.reshape(4, 3).T
-        return matrix
+        fields = element.get("transform", "").encode().split()
+        if fields:
+            if len(fields) != 12:
+                raise self._raw.refused(f"a transform of {len(fields)} numbers, not 12")
+            numbers = self._raw.numbers(iter(fields), 12, "transform")
+            matrix[:3] = np.reshape(numbers, (4, 3)).T
+        return ((paths or [path])[0], element.attrib["objectid"]), matrix
+
+
+def _name(element: Element) -> str:
+    """Of an element of the core standard; of another one its namespace too."""
+    return element.tag.removeprefix("{" + _CORE + "}")
 
 
 def _path(name: str) -> str:

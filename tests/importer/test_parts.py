@@ -12,9 +12,9 @@ import pytest
 from physim.cli.main import main
 from physim.errors import ModelError
 from physim.importer.build import Options, import_mesh
-from physim.importer.convex_parts import Parts, Piece, _few_enough, _parts
+from physim.importer.convex_parts import Parts, _few_enough, _parts
 from physim.importer.folder import rebuild_parts, write_folder
-from physim.importer.solids import Problem
+from physim.importer.solids import Problem, Solid
 from physim.pigs import load_all, load_model, model_names
 from physim.pigs import mesh as meshes
 from physim.types import BODY_PARTS
@@ -59,12 +59,16 @@ def test_a_box_that_takes_all_is_told() -> None:
 
 
 def test_no_label_is_lost_where_pieces_are_too_many() -> None:
-    pieces = [Piece("trunk", *BLOCK, 100.0 + k) for k in range(9)]
-    pieces += [Piece(label, *BLOCK, 1.0 + k) for k, label in enumerate(BODY_PARTS)]
+    labels = [*("trunk" for _ in range(9)), *BODY_PARTS]
+    corners = [np.array([2.0 * k, 0.0, 0.0]) for k in range(len(labels))]
+    pieces = [
+        (label, Solid.box(corner, corner + [1.0, 1.0, 1.0 + 0.1 * k]))
+        for k, (label, corner) in enumerate(zip(labels, corners, strict=True))
+    ]
     few = _few_enough(pieces)
-    assert {piece.label for piece in few} == set(BODY_PARTS)
+    assert {label for label, _ in few} == set(BODY_PARTS)
     assert len(few) == 16
-    assert sum(p.volume for p in few) == pytest.approx(sum(p.volume for p in pieces))
+    assert sum(p.volume for _, p in few) == pytest.approx(sum(p.volume for _, p in pieces))
 
 
 @pytest.fixture(scope="module")

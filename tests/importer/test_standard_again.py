@@ -16,8 +16,8 @@ from physim.dataset.parquet import read_counts
 from physim.dataset.plan import BatchPlan
 from physim.dataset.run import run_batch
 from physim.importer.build import Options, import_mesh
-from physim.importer.export import export
 from physim.importer.folder import write_folder
+from physim.importer.formats import export
 from physim.pigs.by_name import load_all
 from physim.simulator import RestTable
 from physim.statistics.compare import g_test, holm, total_variation
