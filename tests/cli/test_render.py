@@ -71,7 +71,7 @@ def test_a_roll_of_a_dataset_is_that_roll(tmp_path: Path) -> None:
         (["--out", "x.png", "--fps", "9"], "--fps does not go with a .png file"),
         (["--out", "x.gif", "--views", "4"], "--views does not go with a .gif file"),
         (["--out", "x.glb", "--width", "99"], "--width does not go with a .glb file"),
-        (["--out", "x.gif", "--sheet", "d"], "--sheet makes a picture, not a .gif file"),
+        (["--out", "x.gif", "--sheet", "d"], "--sheet does not go with a .gif file"),
         (["--out", "x.png", "--run", "d", "--toss", "hand"], "--toss does not go with --run"),
         (["--out", "x.png", "--rests", "--seed", "3"], "--seed does not go with --rests"),
         (["--out", "x.png", "--sheet", "d", "--outcomes", "d"], "does not go with --sheet"),
