@@ -196,8 +196,9 @@ def _refuse_what_would_be_ignored(suffix: str) -> None:
         for parameter in context.command.params
         if context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
     }
-    refused = _FILM if suffix in _STILLS else _STILL
-    refused += ("fps", *_PIXELS) if suffix == ".glb" else ()
+    refused: tuple[str, ...] = _FILM if suffix in _STILLS else _STILL
+    if suffix == ".glb":
+        refused += ("fps", *_PIXELS)
     for name, option in given.items():
         if name in refused:
             raise click.UsageError(f"{option} does not go with a {suffix} file", context)

@@ -217,12 +217,13 @@ def glb(replay: Replay, speed: float = 1.0) -> bytes:
         replay: the roll.
         speed: simulated time over the animation's.
     """
-    scene = _Scene()
+    scene = _GltfDocument()
     times = np.arange(max(1, math.ceil(replay.ends_s * KEYS_A_S))) / KEYS_A_S
     shown = [*map(replay.pigs, times.tolist()), replay.at_rest()]
     clock = scene.accessor(np.append(times, replay.ends_s) / speed, "SCALAR")
     meshes: dict[str, tuple[Json, list[int]]] = {}
-    channels, samplers = [], []
+    channels: list[Json] = []
+    samplers: list[Json] = []
     for number, pig in enumerate(shown[0]):
         look = pig_look(pig.model)
         if pig.model not in meshes:  # both pigs share the vertices of a model
@@ -255,7 +256,7 @@ def glb(replay: Replay, speed: float = 1.0) -> bytes:
     return scene.binary()
 
 
-class _Scene:
+class _GltfDocument:
     """A glTF document that grows."""
 
     def __init__(self) -> None:

@@ -70,7 +70,8 @@ class ReplaySource:
     def __init__(self, plan: BatchPlan, setup: Setup | None = None) -> None:
         """Loads what the plan names, or takes a setup in its place."""
         self.plan = plan
-        self._simulator = Simulator(replace(setup or plan.setup(), settle=FULL))
+        self.setup = replace(setup or plan.setup(), settle=FULL)
+        self._simulator = Simulator(self.setup)
         self._models = str(plan.black or plan.model), str(plan.pink or plan.model)
 
     def __enter__(self) -> ReplaySource:
@@ -83,7 +84,7 @@ class ReplaySource:
     def replay(self, index: int) -> Replay:
         """The roll of that index, recorded."""
         roll, recording = self._simulator.record(self.plan.seed, index)
-        return Replay(self._simulator.setup, self._models, roll, recording)
+        return Replay(self.setup, self._models, roll, recording)
 
 
 class DatasetReplaySource(ReplaySource):

@@ -232,8 +232,7 @@ def _covered(
     All pixels of the triangles' boxes are tested. Inside a triangle, the share of each corner,
     which is linear in the picture, is positive.
     """
-    corners = places[faces.T]  # (3, m, 3)
-    x, y, distance = np.moveaxis(corners - [0.5, 0.5, 0.0], 2, 0)
+    x, y, distance = np.moveaxis(places[faces.T] - [0.5, 0.5, 0.0], 2, 0)  # (3, m) each
     edge_x, edge_y = (np.roll(a, -2, axis=0) - np.roll(a, -1, axis=0) for a in (x, y))
     twice_area = edge_x[0] * edge_y[1] - edge_y[0] * edge_x[1]
     bounds = np.array([[width], [height]])
@@ -245,16 +244,17 @@ def _covered(
     tests = size[0, usable] * size[1, usable]
     pieces = np.flatnonzero(np.diff(np.cumsum(tests) // _AT_ONCE)) + 1
     for chosen, number in zip(np.split(usable, pieces), np.split(tests, pieces), strict=True):
-        which = np.repeat(chosen, number)
+        right, down = np.stack([-edge_y, edge_x])[:, :, chosen] / twice_area[chosen]
+        start = (
+            -right * np.roll(x, -1, axis=0)[:, chosen] - down * np.roll(y, -1, axis=0)[:, chosen]
+        )
+        which = np.repeat(np.arange(len(chosen)), number)
         place = np.arange(len(which)) - np.repeat(np.cumsum(number) - number, number)
-        row, column = np.divmod(place, size[0, which])
-        column, row = column + low[0, which], row + low[1, which]
-        shares = (
-            edge_x[:, which] * (row - np.roll(y, -1, axis=0)[:, which])
-            - edge_y[:, which] * (column - np.roll(x, -1, axis=0)[:, which])
-        ) / twice_area[which]
+        row, column = np.divmod(place, size[0, chosen][which])
+        column, row = column + low[0, chosen][which], row + low[1, chosen][which]
+        shares = right[:, which] * column + down[:, which] * row + start[:, which]
         inside = (shares >= -1e-9).all(axis=0)
-        which = which[inside]
+        which = chosen[which[inside]]
         # What is linear in the world is linear in the picture only after division by the distance.
         scaled = (shares[:, inside] / distance[:, which]).T
         nearness = scaled.sum(axis=1)

@@ -20,9 +20,9 @@ import pytest
 from PIL import ImageGrab, features
 
 from physim.errors import DisplayError, PhysimError
-from physim.window import child
+from physim.window import window_process
 from physim.window.game_window import GameWindow
-from physim.window.show import watch
+from physim.window.watch import watch
 
 MISSING = [name for name in ("Xvfb", "xdotool") if shutil.which(name) is None]
 needs_display = pytest.mark.skipif(
@@ -248,12 +248,12 @@ def test_a_display_without_opengl_is_told(
 def test_an_end_before_the_window_was_there_is_a_failure_whatever_its_code(
     monkeypatch: pytest.MonkeyPatch, code: int, opened: bool, there: bool, says: str
 ) -> None:
-    monkeypatch.setattr(child, "_reachable", lambda display: there)
+    monkeypatch.setattr(window_process, "_reachable", lambda display: there)
     if says:
         with pytest.raises(DisplayError, match=says):
-            child.check_ending(code, "", opened)
+            window_process.check_ending(code, "", opened)
     else:
-        child.check_ending(code, "", opened)
+        window_process.check_ending(code, "", opened)
 
 
 def test_no_display_beside_a_game_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
