@@ -72,10 +72,10 @@ class View(ExactValue):
         return np.asarray(right), np.asarray(up)
 
 
-X_AXIS = np.array([1.0, 0.0, 0.0])
 ELEVATION_DEG, FLANK_ELEVATION_DEG, SNOUT_ELEVATION_DEG = 22.0, 46.0, 11.0
 BESIDE_SNOUT_DEG = -52.0  # from the snout towards the right flank, where the dot is
 PROFILE_DEG, FACE_DEG = -75.0, 12.0  # likewise, of pigs on their snouts
+LIES_ON_SIDE = 0.8  # from this sine of its tilt on
 LEANS = 0.45  # from this sine of its tilt on, a pig on its snout is seen from the front
 
 
@@ -119,16 +119,13 @@ def _wanted_deg(quat_xyzw: FloatArray) -> float:
     A pig on its snout is seen in profile, with what its forelegs stand on; one that leans, from
     the front and the side of the ear that it leans on.
     """
-    _, left, _ = up_in_body(quat_xyzw)
+    _, left, up = up_in_body(quat_xyzw)
     if _on_snout(quat_xyzw):
         turn = PROFILE_DEG if abs(left) < LEANS else -math.copysign(FACE_DEG, left)
-        return _heading_deg(quat_xyzw) + turn
-    flank = rotate(quat_xyzw, np.array([0.0, -1.0, 0.0]))
-    if math.hypot(flank[0], flank[1]) < 0.6:  # it lies on a side
-        return _heading_deg(quat_xyzw) + BESIDE_SNOUT_DEG
-    turn = math.radians(BESIDE_SNOUT_DEG)
-    way = math.cos(turn) * rotate(quat_xyzw, X_AXIS) - math.sin(turn) * flank
-    return math.degrees(math.atan2(float(way[1]), float(way[0])))
+    else:  # of a pig on its back the right flank is on the other side
+        turn = -BESIDE_SNOUT_DEG if up < 0.0 and abs(left) < LIES_ON_SIDE else BESIDE_SNOUT_DEG
+    forward = rotate(quat_xyzw, np.array([1.0, 0.0, 0.0]))
+    return math.degrees(math.atan2(float(forward[1]), float(forward[0]))) + turn
 
 
 def _elevation_deg(quat_xyzw: FloatArray) -> float:
@@ -164,12 +161,6 @@ def fitted(view: View, points_m: FloatArray, aspect: float, fill: float = 0.86) 
     distance = float(seen[:, 2].mean()) - float(place[2])
     target = (place + np.array([0.0, 0.0, distance])) @ view.axes
     return replace(view, target_m=target, distance_m=distance)
-
-
-def _heading_deg(quat_xyzw: FloatArray) -> float:
-    """The compass direction of the snout in the world [deg]."""
-    forward = rotate(quat_xyzw, X_AXIS)
-    return math.degrees(math.atan2(float(forward[1]), float(forward[0])))
 
 
 _MOMENTS_A_S = 60.0  # that the camera of a film considers

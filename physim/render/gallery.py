@@ -36,6 +36,7 @@ CAPTION, GAP, TITLE = 62, 14, 58  # [pixels]
 REFERENCE = "kern2006"
 _COUNTED = ("index", "status", "outcome", "score", "touching")
 _PIG = ("pose", "rest")
+_MOST_COMMON, _RAREST = 6, 3  # rests of a model that are shown
 Progress = Callable[[int, int], None] | None
 
 
@@ -149,26 +150,19 @@ def rolls_sheet(
     return contact_sheet(title, tiles, min(4, count), progress)
 
 
-def rest_sheet(
-    model: str,
-    most: int = 6,
-    rarest: int = 3,
-    progress: Progress = None,
-    name: str | None = None,
-) -> Pillow.Image:
+def rest_sheet(model: str, progress: Progress = None, name: str | None = None) -> Pillow.Image:
     """The most common and the rarest ways in which a model can lie, and each pose's most common.
 
     Args:
         model: name of, or path to, a pig model.
-        most: how many of the most common ones.
-        rarest: how many of the rarest.
         progress: as for `contact_sheet`.
         name: in the title; without it, the model's, of a folder its last part.
     """
     pig = load_model(model)
     rests = RestTable.of(pig).rests
     poses = [one.pose for one in rests]
-    chosen = {*range(len(rests))[:most], *range(len(rests))[-rarest:], *map(poses.index, poses)}
+    numbers = range(len(rests))
+    chosen = {*numbers[:_MOST_COMMON], *numbers[-_RAREST:], *map(poses.index, poses)}
     tiles = []
     for number in sorted(chosen):
         rest = rests[number]

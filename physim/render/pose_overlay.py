@@ -9,7 +9,7 @@ from PIL import ImageDraw
 from physim.convex import convex_polygon, inside_margin
 from physim.poses.contacts import heights_m, table_gap_m, table_gaps
 from physim.quaternions import rotate, up_in_body
-from physim.render.camera import View, framing
+from physim.render.camera import framing
 from physim.render.pictures import FAINT, INK, PAPER, Ink, details, headline, title_of, write
 from physim.render.pig_meshes import PlacedPig
 from physim.render.replay import Replay
@@ -63,69 +63,36 @@ def _marked(
     view = framing([pig], width / height)
     drawn = Pillow.fromarray(picture([pig], width, height, view))
     drawn = drawn.resize((width * _FINE, height * _FINE), Pillow.Resampling.BICUBIC)
-    pen = _Pen(drawn, view)
-    place = pig.state.position_m
-    pen.area(support_polygon(model, pig.state), SUPPORT)
-    foot = place * [1.0, 1.0, 0.0]
-    pen.line(place, foot, MASS)
-    pen.cross(foot, MASS)
-    pen.dot(place, MASS)
+    draw = ImageDraw.Draw(drawn, "RGBA")
+
+    def place(*points: FloatArray) -> list[tuple[float, float]]:
+        return [(x, y) for x, y, _ in view.project(np.array(points), *drawn.size).tolist()]
+
+    def dot(point: FloatArray, color: Ink, radius: int = 6) -> None:
+        (x, y), r = place(point)[0], radius * _FINE
+        draw.ellipse((x - r, y - r, x + r, y + r), color, (255, 255, 255), _FINE)
+
+    polygon = place(*(np.array([x, y, 0.0]) for x, y in support_polygon(model, pig.state)))
+    if len(polygon) > 2:
+        draw.polygon(polygon, fill=(*SUPPORT, 70))
+    draw.line([*polygon, *polygon[:1]], SUPPORT, 3 * _FINE, joint="curve")
+    middle = pig.state.position_m
+    foot = middle * [1.0, 1.0, 0.0]
+    draw.line(place(middle, foot), MASS, 2 * _FINE)
+    dot(foot, MASS, 4)
+    dot(middle, MASS, 7)
     for contact in result.contacts:
-        pen.dot(contact.position_m, CONTACT)
+        dot(contact.position_m, CONTACT)
         if contact.other != TABLE:
-            pen.label(contact.position_m, f"{contact.part} at {contact.other}", CONTACT)
+            x, y = place(contact.position_m)[0]
+            text = f"{contact.part} at {contact.other}"
+            corner = (round(x) + 9 * _FINE, round(y))
+            write(draw, corner, text, CONTACT, 13 * _FINE, width * _FINE)
     back = rotate(pig.state.quat_xyzw, np.array([0.0, 0.0, 1.0]))
-    pen.arrow(place, place + 0.9 * pig.radius_m * back, UP)
+    tip = middle + 0.9 * pig.radius_m * back
+    draw.line(place(middle, tip), UP, 3 * _FINE)
+    dot(tip, UP, 5)
     return drawn.resize((width, height), Pillow.Resampling.LANCZOS)
-
-
-class _Pen:
-    """Draws places of the world into a picture of `_FINE` times its size."""
-
-    def __init__(self, image: Pillow.Image, view: View) -> None:
-        self._draw, self._view, self._size = ImageDraw.Draw(image, "RGBA"), view, image.size
-
-    def _at(self, place: FloatArray) -> FloatArray:
-        return self._view.project(place[None], *self._size)[0, :2]
-
-    def _polygon(self, corners: list[FloatArray], fill: tuple[int, ...]) -> None:
-        self._draw.polygon([(float(x), float(y)) for x, y in corners], fill=fill)
-
-    def _stroke(self, a: FloatArray, b: FloatArray, color: Ink, width: int) -> None:
-        self._draw.line([*a.tolist(), *b.tolist()], color, width * _FINE)
-
-    def area(self, corners_m: FloatArray, color: Ink) -> None:
-        corners = [self._at(np.array([x, y, 0.0])) for x, y in corners_m]
-        if len(corners) > 2:
-            self._polygon(corners, (*color, 70))
-        for a, b in zip(corners, [*corners[1:], *corners[:1]], strict=True):
-            self._stroke(a, b, color, 3)
-
-    def line(self, a: FloatArray, b: FloatArray, color: Ink) -> None:
-        self._stroke(self._at(a), self._at(b), color, 2)
-
-    def dot(self, place: FloatArray, color: Ink) -> None:
-        x, y = self._at(place).tolist()
-        r = 6 * _FINE
-        self._draw.ellipse((x - r, y - r, x + r, y + r), color, (255, 255, 255), _FINE)
-
-    def cross(self, place: FloatArray, color: Ink) -> None:
-        for way in (np.array([7.0, 7.0]), np.array([7.0, -7.0])):
-            self._stroke(self._at(place) - _FINE * way, self._at(place) + _FINE * way, color, 2)
-
-    def arrow(self, a: FloatArray, b: FloatArray, color: Ink) -> None:
-        begin, end = self._at(a), self._at(b)
-        self._stroke(begin, end, color, 3)
-        length = float(np.linalg.norm(end - begin))
-        if length < 1.0:  # it points at the camera
-            return
-        along = _FINE * (end - begin) / length
-        aside = np.array([-along[1], along[0]])
-        self._polygon([end + 9 * along, end + 5 * aside, end - 5 * aside], color)
-
-    def label(self, place: FloatArray, text: str, color: Ink) -> None:
-        x, y = self._at(place).round().astype(int).tolist()
-        write(self._draw, (x + 9 * _FINE, y), text, color, 13 * _FINE, self._size[0])
 
 
 def _told(result: PigResult, model: PigModel, state: RigidState) -> list[str]:

@@ -6,7 +6,7 @@ simulation passes through that row, bit for bit: what is seen is the roll that w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -125,17 +125,12 @@ def _plan_of(manifest: Manifest, folder: Path) -> BatchPlan:
         DatasetError: the names make another setup, or are none of a batch.
     """
     names = dict(manifest.names)
-    labelled = names.pop("label", None) is not None  # of `physim validate` or `sensitivity`
-    if unknown := set(names) - {field.name for field in fields(BatchPlan)}:
-        raise DatasetError(
-            f"{folder}: its manifest names what no batch has ({', '.join(sorted(unknown))}); "
-            "restore it from a copy"
-        )
-    plan = BatchPlan(**{"n": manifest.n, "seed": manifest.seed, **names})
+    label = names.pop("label", None)  # of `physim validate` or `sensitivity`
     try:
+        plan = BatchPlan(**{"n": manifest.n, "seed": manifest.seed, **names})
         manifest.check_configuration(plan.configuration(), ROLLS, folder)
-    except DatasetError as error:
-        if not labelled:
+    except (DatasetError, TypeError) as error:
+        if label is None and isinstance(error, DatasetError):
             raise
         raise DatasetError(
             f"{folder}: its rolls are of a setup that no names make again, such as that of a fit; "

@@ -27,9 +27,10 @@ class GameWindow(WindowProcess):
 
     def __enter__(self) -> GameWindow:
         try:
-            return super().__enter__()
+            super().__enter__()
         except DisplayError as error:
             raise DisplayError(f"{error}; without --watch a game needs none") from None
+        return self
 
     def show(self, index: int, title: str) -> bool:
         """Shows a roll, and waits until the pigs have been seen to come to rest.

@@ -18,7 +18,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import Any
 
 from physim.errors import DisplayError, PhysimError
 from physim.window.bullet_gui import Window, WindowClosed
@@ -31,7 +31,6 @@ _FRAME_S = 1 / 60
 _END_S = 5.0  # after which a process that does not end is ended
 _NO_DISPLAY = "no display for the window"
 _REMEDY = "`physim render` draws the same rolls without one (pictures, GIF, MP4, GLB)"
-_Self = TypeVar("_Self", bound="WindowProcess")
 
 
 class WindowProcess:
@@ -42,7 +41,7 @@ class WindowProcess:
         self._module, self._request = module, request
         self._process: subprocess.Popen[str] | None = None
 
-    def __enter__(self: _Self) -> _Self:
+    def __enter__(self) -> WindowProcess:
         """Opens the window.
 
         Raises:
@@ -52,8 +51,10 @@ class WindowProcess:
         display = os.environ.get("DISPLAY", "")
         if sys.platform.startswith("linux") and not display:
             raise DisplayError(f"{_NO_DISPLAY} (DISPLAY is not set); {_REMEDY}")
+        host = display.rpartition(":")[0]
+        over_network = host not in ("", "unix") and "/" not in host
         # PyBullet would wait for minutes for a machine that is not there.
-        if _is_remote(display) and not _reachable(display):
+        if over_network and not _reachable(display):
             raise DisplayError(f"{_NO_DISPLAY} (DISPLAY={display}); {_REMEDY}")
         self._process = subprocess.Popen(
             [sys.executable, "-m", self._module],
@@ -184,12 +185,6 @@ def _loop(session: RollSession) -> None:
             session.show(**json.loads(line))
         session.update(began_s)
         time.sleep(max(0.0, _FRAME_S - (time.monotonic() - began_s)))
-
-
-def _is_remote(display: str) -> bool:
-    """Whether it is reached over the network."""
-    host = display.rpartition(":")[0]
-    return host not in ("", "unix") and "/" not in host
 
 
 def _reachable(display: str) -> bool:

@@ -69,6 +69,13 @@ class Display:
         found = self.do("search", "--name", "Bullet Physics").split()
         return found[-1] if found else ""
 
+    def close_window(self) -> None:
+        """Cuts it off as window managers do: PyBullet's window does not ask to be told."""
+        end = time.monotonic() + PATIENCE_S
+        while (window := self.window()) and time.monotonic() < end:
+            self.do("windowkill", window)
+            time.sleep(0.3)
+
     def press(self, key: str) -> None:
         self.do("windowfocus", self.window())
         self.do("key", "--delay", "150", key)
@@ -154,8 +161,7 @@ def test_the_window_s_own_cross_ends_it_too(
 ) -> None:
     process = start()
     wait_for(lambda: pigs_in(display.picture()) > 40, process)
-    # PyBullet's window does not ask to be told: window managers cut it off.
-    display.do("windowkill", display.window())
+    display.close_window()
     assert process.wait(PATIENCE_S) == 0
 
 
@@ -200,7 +206,7 @@ def test_the_window_beside_a_game_shows_each_roll_until_it_is_closed(
         assert pigs_in(display.picture()) > 10
         wait_for(lambda: ink_in(display.picture()[:60, :160]) > 60)  # title, outcome and poses
         assert window.show(1, "Ana: 0 + 5 this turn")
-        display.do("windowkill", display.window())
+        display.close_window()
         assert not window.show(2, "Ana: 0 + 10 this turn")
         assert not window.show(3, "Ana: 0 + 15 this turn")
 
