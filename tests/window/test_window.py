@@ -23,6 +23,7 @@ from physim.errors import DisplayError, PhysimError
 from physim.window import window_process
 from physim.window.game_window import GameWindow
 from physim.window.watch import watch
+from tests.pigs.shapes import box, write_model
 
 MISSING = [name for name in ("Xvfb", "xdotool") if shutil.which(name) is None]
 needs_display = pytest.mark.skipif(
@@ -110,6 +111,12 @@ def start(display: Display) -> Iterator[Callable[..., subprocess.Popen[str]]]:
         process.communicate()
 
 
+@pytest.fixture
+def brick(tmp_path: Path) -> str:
+    """A pig of twelve triangles, which is drawn many times as fast as a real one."""
+    return str(write_model(tmp_path / "brick", *box((40.0, 18.0, 20.0))))
+
+
 def wait_for(what: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> None:
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
@@ -157,9 +164,9 @@ def test_keys_do_what_they_say_and_the_window_ends_cleanly(
 
 @needs_display
 def test_the_window_s_own_cross_ends_it_too(
-    display: Display, start: Callable[..., subprocess.Popen[str]]
+    display: Display, start: Callable[..., subprocess.Popen[str]], brick: str
 ) -> None:
-    process = start()
+    process = start("--model", brick)
     wait_for(lambda: pigs_in(display.picture()) > 40, process)
     display.close_window()
     assert process.wait(PATIENCE_S) == 0
@@ -167,9 +174,9 @@ def test_the_window_s_own_cross_ends_it_too(
 
 @needs_display
 def test_a_display_that_goes_away_is_told_in_one_message(
-    display: Display, start: Callable[..., subprocess.Popen[str]]
+    display: Display, start: Callable[..., subprocess.Popen[str]], brick: str
 ) -> None:
-    process = start("--toss", "hand")
+    process = start("--toss", "hand", "--model", brick)
     wait_for(lambda: pigs_in(display.picture()) > 20, process)
     display.process.kill()
     _, said = process.communicate(timeout=PATIENCE_S)
@@ -197,11 +204,11 @@ def test_200_rolls_need_no_more_memory_than_40(display: Display) -> None:
 
 @needs_display
 def test_the_window_beside_a_game_shows_each_roll_until_it_is_closed(
-    display: Display, monkeypatch: pytest.MonkeyPatch
+    display: Display, monkeypatch: pytest.MonkeyPatch, brick: str
 ) -> None:
     monkeypatch.setenv("DISPLAY", display.name)
     monkeypatch.setenv("LP_NUM_THREADS", "1")
-    with GameWindow({"seed": 3}, size=(320, 240)) as window:
+    with GameWindow({"seed": 3, "model": brick}, size=(320, 240)) as window:
         assert window.show(0, "Ana: 0 + 0 this turn")
         assert pigs_in(display.picture()) > 10
         wait_for(lambda: ink_in(display.picture()[:60, :160]) > 60)  # title, outcome and poses
