@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from functools import partial
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,26 +19,27 @@ from physim.types import PIG_NAMES
 if TYPE_CHECKING:
     from PIL import Image as Pillow
 
-    from physim.render.replay import Theatre
+    from physim.render.replay import ReplaySource
 
-_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
-_STILLS = tuple(_FORMATS)
-_FILMS = (".gif", ".mp4", ".glb")
+_STILLS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
+_FILMS = {".gif": 20, ".mp4": 30, ".glb": 30}  # frames a second; a GIF's last hundredths of one
 _SIZE = whole_number(32, 4096)
-_FRAMES_PER_S = {".gif": 20, ".mp4": 30, ".glb": 30}  # a GIF's frames last hundredths of a second
-_VIEWS = ("views", "contacts", "pig")
 _MOST_ROLLS = 48  # of one sheet
 _GIF_FPS = 50  # a frame of two hundredths of a second is the shortest that every viewer shows
 _GIF_PIXELS = 3 * 10**8  # of all frames, which are held in memory with 4 bytes a pixel
-# What each kind of picture takes beside --out.
+_STILL = ("sheet", "outcomes", "rests", "count", "views", "contacts", "pig", "no_label")
+_FILM, _PIXELS = ("fps", "speed"), ("width", "height")
+# What makes a picture of what is there already goes with nothing but --out and these.
 _TAKES: dict[str, tuple[str, ...]] = {
     "sheet": (),
     "outcomes": (),
     "rests": ("model",),
-    "run": (
-        *("index", "count", "views", "contacts", "pig", "no_label"),
-        *("fps", "speed", "width", "height"),
-    ),
+    "run": ("index", *_STILL[3:], *_FILM, *_PIXELS),
+}
+_CLASHES = {
+    "count": ("views", "contacts", "pig", "no_label", *_PIXELS),
+    "contacts": ("views", "pig", "no_label"),
+    "pig": ("views",),
 }
 
 
@@ -100,11 +100,12 @@ def render(out: Path, **given: Any) -> None:
     The roll is that of --seed and --index, as `physim roll` makes it, or of a dataset with
     --run. --sheet, --outcomes, --rests and -n make contact sheets.
     """
+    from physim.dataset.progress import ProgressLine
+
     suffix = out.suffix.lower()
-    if suffix not in (*_STILLS, *_FILMS):
-        raise ConfigError(
-            f"{shown_name(out)}: the name must end in one of {', '.join((*_STILLS, *_FILMS))}"
-        )
+    if suffix not in _STILLS and suffix not in _FILMS:
+        endings = ", ".join((*_STILLS, *_FILMS))
+        raise ConfigError(f"{shown_name(out)}: the name must end in one of {endings}")
     _refuse_what_would_be_ignored(suffix)
     if suffix == ".mp4":
         from physim.render.film import require_encoder
@@ -112,24 +113,22 @@ def render(out: Path, **given: Any) -> None:
         require_encoder()
     what = f"{shown_name(out)}: cannot be written"
     remedy = "name a file in a folder that is there, may be written to and has room"
-    with ExitStack() as stack:
-        progress = stack.enter_context(_progress("frames" if suffix in _FILMS else "pictures"))
-        with told(ConfigError, what, remedy):  # before anything is drawn
-            part = stack.enter_context(replaced(out))
+    with (
+        closing(ProgressLine(sys.stderr, "frames" if suffix in _FILMS else "pictures")) as progress,
+        told(ConfigError, what, remedy),
+        replaced(out) as part,  # refused before anything is drawn
+    ):
         if suffix in _FILMS:
-            write = _film(suffix, given, progress)
+            _write_film(part, suffix, given, progress)
         else:
-            write = partial(_still(given, progress).save, format=_FORMATS[suffix])
-        with told(ConfigError, what, remedy):
-            write(part)
-            stack.close()
+            _still(given, progress).save(part, format=_STILLS[suffix])
     click.echo(str(out))
 
 
 def _still(given: dict[str, Any], progress: Callable[[int, int], None]) -> Pillow.Image:
     """The picture that was asked for."""
     from physim.render import gallery, pictures
-    from physim.window import overlay
+    from physim.render.pose_overlay import pose_overlay
 
     if given["sheet"] is not None:
         return gallery.pose_sheet(given["sheet"], progress)
@@ -137,37 +136,31 @@ def _still(given: dict[str, Any], progress: Callable[[int, int], None]) -> Pillo
         return gallery.outcome_sheet(given["outcomes"], progress)
     if given["rests"]:
         return gallery.rest_sheet(given["model"], progress=progress)
-    width, height = given["width"] or 960, given["height"] or 540
-    with _theatre(given) as theatre:
+    size, label = (given["width"] or 960, given["height"] or 540), not given["no_label"]
+    with _source(given) as source:
         if given["count"] > 1:
-            return gallery.rolls_sheet(theatre, given["index"], given["count"], progress)
-        replay = theatre.replay(given["index"])
+            return gallery.rolls_sheet(source, given["index"], given["count"], progress)
+        replay = source.replay(given["index"])
     if given["contacts"]:
-        return overlay.reading_picture(replay, width, height)
-    label = not given["no_label"]
+        return pose_overlay(replay, *size)
     if given["views"] == "4":
-        return pictures.four_views(replay, width, height, label)
-    return pictures.roll_picture(replay, width, height, given["pig"], label)
+        return pictures.four_views(replay, *size, label)
+    return pictures.roll_picture(replay, *size, given["pig"], label)
 
 
-def _film(
-    suffix: str, given: dict[str, Any], progress: Callable[[int, int], None]
-) -> Callable[[Path], None]:
-    """What writes the film that was asked for into a file."""
+def _write_film(
+    path: Path, suffix: str, given: dict[str, Any], progress: Callable[[int, int], None]
+) -> None:
+    """Writes the film that was asked for."""
     from physim.render import film
-    from physim.render.film import FilmPlan, frames
-    from physim.render.scene_file import write_glb
 
-    plan = FilmPlan(
-        given["width"] or 480,
-        given["height"] or 360,
-        float(given["fps"] or _FRAMES_PER_S[suffix]),
-        given["speed"],
-    )
-    with _theatre(given) as theatre:
-        replay = theatre.replay(given["index"])
+    with _source(given) as source:
+        replay = source.replay(given["index"])
     if suffix == ".glb":
-        return lambda path: write_glb(path, replay, plan.speed)
+        path.write_bytes(film.glb(replay, given["speed"]))
+        return
+    fps = float(given["fps"] or _FILMS[suffix])
+    plan = film.FilmPlan(given["width"] or 480, given["height"] or 360, fps, given["speed"])
     total = len(plan.times_s(replay.ends_s))
     if suffix == ".gif" and total * plan.width * plan.height > _GIF_PIXELS:
         raise ConfigError(
@@ -176,38 +169,23 @@ def _film(
         )
 
     def shown() -> Iterator[Pillow.Image]:
-        for number, frame in enumerate(frames(replay, plan)):
+        for number, frame in enumerate(film.frames(replay, plan)):
             progress(number, total)
             yield frame
         progress(total, total)
 
     write = film.write_gif if suffix == ".gif" else film.write_mp4
-    return lambda path: write(path, shown(), plan.frames_per_s, plan.held)
+    write(path, shown(), plan.frames_per_s, plan.held)
 
 
-@contextmanager
-def _theatre(given: dict[str, Any]) -> Iterator[Theatre]:
+def _source(given: dict[str, Any]) -> ReplaySource:
     from physim.dataset.plan import BatchPlan
-    from physim.render.replay import RunTheatre, Theatre
+    from physim.render.replay import DatasetReplaySource, ReplaySource
 
     if given["run"] is not None:
-        opened: Theatre = RunTheatre(given["run"])
-    else:
-        names = ("seed", "model", "black", "pink", "toss", "height_mm", "surface", "time_step_s")
-        opened = Theatre(BatchPlan(n=1, **{name: given[name] for name in names}))
-    with opened:
-        yield opened
-
-
-@contextmanager
-def _progress(things: str) -> Iterator[Callable[[int, int], None]]:
-    from physim.dataset.progress import ProgressLine
-
-    line = ProgressLine(sys.stderr, things)
-    try:
-        yield line
-    finally:
-        line.close()
+        return DatasetReplaySource(given["run"])
+    names = ("seed", "model", "black", "pink", "toss", "height_mm", "surface", "time_step_s")
+    return ReplaySource(BatchPlan(n=1, **{name: given[name] for name in names}))
 
 
 def _refuse_what_would_be_ignored(suffix: str) -> None:
@@ -218,32 +196,17 @@ def _refuse_what_would_be_ignored(suffix: str) -> None:
         for parameter in context.command.params
         if context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
     }
-    kinds = [name for name in _TAKES if name in given]
-    for kind in kinds:
-        for name, option in given.items():
-            if name not in ("out", kind, *_TAKES[kind]):
-                raise click.UsageError(
-                    f"{option} does not go with --{kind}, which draws what is there already; "
-                    "leave out one of them",
-                    context,
-                )
-    sheet = kinds and kinds[0] != "run"
+    refused: tuple[str, ...] = _FILM if suffix in _STILLS else _STILL
+    if suffix == ".glb":
+        refused += ("fps", *_PIXELS)
     for name, option in given.items():
-        film = name in ("fps", "speed")
-        still = name in ("count", "views", "contacts", "pig", "no_label")
-        size = name in ("width", "height")
-        if (
-            (film and suffix not in _FILMS)
-            or (still and suffix in _FILMS)
-            or ((size or name == "fps") and suffix == ".glb")
-        ):
+        if name in refused:
             raise click.UsageError(f"{option} does not go with a {suffix} file", context)
-        if name == "fps" and suffix == ".gif" and context.params["fps"] > _GIF_FPS:
-            raise click.UsageError(f"a .gif shows at most {_GIF_FPS} frames a second", context)
-        if "count" in given and name in (*_VIEWS, "no_label", "width", "height"):
-            raise click.UsageError(f"{option} does not go with -n; leave out one of them", context)
-    ways = [given[name] for name in (*_VIEWS, "no_label") if name in given]
-    if len(ways) > 1 and ("contacts" in given or {"views", "pig"} <= set(given)):
-        raise click.UsageError(f"{ways[0]} does not go with {ways[1]}; leave out one", context)
-    if sheet and suffix in _FILMS:
-        raise click.UsageError(f"--{kinds[0]} makes a picture, not a {suffix} file", context)
+        takes = ("out", name, *_TAKES.get(name, given))
+        for other, its_option in given.items():
+            if other in _CLASHES.get(name, ()) or other not in takes:
+                raise click.UsageError(
+                    f"{its_option} does not go with {option}; leave out one of them", context
+                )
+    if suffix == ".gif" and (context.params["fps"] or 0) > _GIF_FPS:
+        raise click.UsageError(f"a .gif shows at most {_GIF_FPS} frames a second", context)

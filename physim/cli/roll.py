@@ -160,7 +160,7 @@ def watch(run: Path | None, index: int, width: int, height: int, **names: Any) -
                     context,
                 )
     from physim.dataset.progress import ProgressLine
-    from physim.window.show import watch as open_window
+    from physim.window.watch import watch as open_window
 
     with closing(ProgressLine(sys.stderr)) as line:
         line.begin("opening the window; without a graphics card its first roll takes a while ...")

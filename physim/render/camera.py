@@ -1,6 +1,6 @@
-"""Where a picture is taken from, and where a point of the world lies in it.
+"""Cameras: where a point of the world lies in a picture, and from where pigs are seen best.
 
-From where pigs are seen best: how they lie, which is which, and on what they stand.
+Seen best is how they lie, which is which, and on what they stand.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
 from physim.quaternions import rotate, up_in_body
 from physim.render.pig_meshes import PlacedPig, pig_look
+from physim.render.replay import Replay
 from physim.types import ExactValue, FloatArray
 
 
@@ -70,10 +72,10 @@ class View(ExactValue):
         return np.asarray(right), np.asarray(up)
 
 
-X_AXIS = np.array([1.0, 0.0, 0.0])
 ELEVATION_DEG, FLANK_ELEVATION_DEG, SNOUT_ELEVATION_DEG = 22.0, 46.0, 11.0
 BESIDE_SNOUT_DEG = -52.0  # from the snout towards the right flank, where the dot is
 PROFILE_DEG, FACE_DEG = -75.0, 12.0  # likewise, of pigs on their snouts
+LIES_ON_SIDE = 0.8  # from this sine of its tilt on
 LEANS = 0.45  # from this sine of its tilt on, a pig on its snout is seen from the front
 
 
@@ -88,7 +90,7 @@ def framing(
         above: from straight above instead.
         field_deg: vertical field of view.
     """
-    points = np.concatenate([_outline(pig) for pig in pigs])
+    points = np.concatenate([pig.placed(pig_look(pig.model).points_m[::7]) for pig in pigs])
     azimuth = best_azimuth_deg(pigs)
     elevation = 89.0 if above else max(_elevation_deg(pig.state.quat_xyzw) for pig in pigs)
     return fitted(View(np.zeros(3), 1.0, azimuth, elevation, field_deg), points, aspect)
@@ -117,16 +119,13 @@ def _wanted_deg(quat_xyzw: FloatArray) -> float:
     A pig on its snout is seen in profile, with what its forelegs stand on; one that leans, from
     the front and the side of the ear that it leans on.
     """
-    _, left, _ = up_in_body(quat_xyzw)
+    _, left, up = up_in_body(quat_xyzw)
     if _on_snout(quat_xyzw):
         turn = PROFILE_DEG if abs(left) < LEANS else -math.copysign(FACE_DEG, left)
-        return heading_deg(quat_xyzw) + turn
-    flank = rotate(quat_xyzw, np.array([0.0, -1.0, 0.0]))
-    if math.hypot(flank[0], flank[1]) < 0.6:  # it lies on a side
-        return heading_deg(quat_xyzw) + BESIDE_SNOUT_DEG
-    turn = math.radians(BESIDE_SNOUT_DEG)
-    way = math.cos(turn) * rotate(quat_xyzw, X_AXIS) - math.sin(turn) * flank
-    return math.degrees(math.atan2(float(way[1]), float(way[0])))
+    else:  # of a pig on its back the right flank is on the other side
+        turn = -BESIDE_SNOUT_DEG if up < 0.0 and abs(left) < LIES_ON_SIDE else BESIDE_SNOUT_DEG
+    forward = rotate(quat_xyzw, np.array([1.0, 0.0, 0.0]))
+    return math.degrees(math.atan2(float(forward[1]), float(forward[0]))) + turn
 
 
 def _elevation_deg(quat_xyzw: FloatArray) -> float:
@@ -164,12 +163,68 @@ def fitted(view: View, points_m: FloatArray, aspect: float, fill: float = 0.86) 
     return replace(view, target_m=target, distance_m=distance)
 
 
-def _outline(pig: PlacedPig) -> FloatArray:
-    points = pig_look(pig.model).points_m[::7]
-    return np.asarray(rotate(pig.state.quat_xyzw, points) + pig.state.position_m)
+_MOMENTS_A_S = 60.0  # that the camera of a film considers
+_SMOOTHING_S = 0.35  # over which its path is smoothed
 
 
-def heading_deg(quat_xyzw: FloatArray) -> float:
-    """The compass direction of the snout in the world [deg]."""
-    forward = rotate(quat_xyzw, X_AXIS)
-    return math.degrees(math.atan2(float(forward[1]), float(forward[0])))
+class CameraPath:
+    """The path of a film's camera: it holds all that is still to come, and so moves in."""
+
+    def __init__(self, replay: Replay, aspect: float, speed: float = 1.0) -> None:
+        self._times, reaches = _reaches(replay)
+        self._start = _start(replay, 30.0)
+        views = [
+            fitted(self._start, np.concatenate(reaches[k:]), aspect, fill=0.92)
+            for k in range(len(reaches))
+        ]
+        size = 2 * max(1, round(_SMOOTHING_S * min(1.0, speed) * _MOMENTS_A_S)) + 1
+        self._targets = _smoothed(np.array([view.target_m for view in views]), size)
+        distances = _smoothed(np.array([view.distance_m for view in views]), size)
+        # A smooth path may have lost a pig: from farther away it is in sight again.
+        needed = [
+            _least_distance_m(replace(self._start, target_m=target), reach, aspect)
+            for target, reach in zip(self._targets, reaches, strict=True)
+        ]
+        farthest = maximum_filter1d(np.maximum(distances, needed), size, mode="nearest")
+        self._distances = _smoothed(farthest, size)
+
+    def at(self, time_s: float) -> View:
+        """From where the pigs are seen at that simulated time."""
+        columns = (*self._targets.T, self._distances)
+        x, y, z, distance = (float(np.interp(time_s, self._times, column)) for column in columns)
+        return replace(self._start, target_m=np.array([x, y, z]), distance_m=distance)
+
+
+def toss_view(replay: Replay, aspect: float, field_deg: float) -> View:
+    """One view of all that happens from release to rest."""
+    _, reaches = _reaches(replay)
+    return fitted(_start(replay, field_deg), np.concatenate(reaches), aspect)
+
+
+def _start(replay: Replay, field_deg: float) -> View:
+    return View(np.zeros(3), 1.0, best_azimuth_deg(replay.at_rest()), 30.0, field_deg)
+
+
+def _reaches(replay: Replay) -> tuple[FloatArray, list[FloatArray]]:
+    """Moments [s] from release to rest, and (12, 3) how far both pigs' spheres reach then."""
+    times = np.append(np.arange(0.0, replay.ends_s, 1.0 / _MOMENTS_A_S), replay.ends_s)
+    axes = np.concatenate([np.eye(3), -np.eye(3)])
+    reaches = []
+    for time_s in times.tolist():
+        spheres = [p.state.position_m + 0.85 * p.radius_m * axes for p in replay.pigs(time_s)]
+        # What falls past the edge is not followed for ever.
+        reaches.append(np.maximum(np.concatenate(spheres), [-np.inf, -np.inf, -0.25]))
+    return times, reaches
+
+
+def _least_distance_m(view: View, points_m: FloatArray, aspect: float) -> float:
+    """From where on a camera on this line of sight holds the points."""
+    right, up, forward = ((points_m - view.target_m) @ view.axes.T).T
+    half = 0.94 * math.tan(math.radians(0.5 * view.field_deg))
+    return float(np.max(np.maximum(np.abs(right) / aspect, np.abs(up)) / half - forward))
+
+
+def _smoothed(path: FloatArray, size: int) -> FloatArray:
+    """A path smoothed by a running mean, and that again, its ends kept."""
+    once = uniform_filter1d(path, size, axis=0, mode="nearest")
+    return np.asarray(uniform_filter1d(once, size, axis=0, mode="nearest"))

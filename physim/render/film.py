@@ -1,37 +1,45 @@
-"""A roll as a film: what the camera does, and every frame of it.
+"""A roll as a film or an animated scene: every frame of it, and the files.
 
-Films as files: GIF by Pillow, MP4 by the FFmpeg that `imageio-ffmpeg` brings along.
+GIF by Pillow, MP4 by the FFmpeg that `imageio-ffmpeg` brings along, and binary glTF 2.0 (GLB) for
+Blender and web viewers.
+
+References:
+    Khronos Group, "glTF 2.0 Specification", 2021 (ISO/IEC 12113:2022).
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import math
 import os
 import shutil
 import signal
+import struct
 import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image as Pillow
 
 from physim.errors import ConfigError, how_to_install, shown_name
 from physim.files import scratch, told
-from physim.render.camera import View, best_azimuth_deg, fitted
+from physim.render.camera import CameraPath
 from physim.render.pictures import captioned, near, pigs_picture
+from physim.render.pig_meshes import linear, pig_look
 from physim.render.replay import Replay
-from physim.render.scene import picture
+from physim.render.scene import picture, table_color
 from physim.types import FloatArray
 
 HOLD_S = 1.2  # of the film, on the pigs at rest
-_LOOK_S = 1 / 60  # between two moments that the camera considers
-_CALM_S = 0.35  # over which its way is smoothed
+_OTHERWISE = "name a .gif, or another FFmpeg by the variable IMAGEIO_FFMPEG_EXE"
 
 
 @dataclass(frozen=True)
@@ -65,97 +73,17 @@ def frames(replay: Replay, plan: FilmPlan) -> Iterator[Pillow.Image]:
 
     Pigs that lie far apart are shown in a view each there.
     """
+    size, table = (plan.width, plan.height), replay.table
     path = CameraPath(replay, plan.width / plan.height, plan.speed)
-    times = plan.times_s(replay.ends_s)
-    for time_s in times[:-1]:
-        pigs, view = replay.pigs(time_s), path.at(time_s)
-        yield Pillow.fromarray(picture(pigs, plan.width, plan.height, view, replay.table))
+    *moments, end_s = plan.times_s(replay.ends_s)
+    for time_s in moments:
+        yield Pillow.fromarray(picture(replay.pigs(time_s), *size, path.at(time_s), table))
     pigs = replay.at_rest()
     if near(pigs):
-        last = picture(pigs, plan.width, plan.height, path.at(times[-1]), replay.table)
+        last = picture(pigs, *size, path.at(end_s), table)
     else:
-        last = pigs_picture(pigs, plan.width, plan.height, replay.table)
+        last = pigs_picture(pigs, *size, table)
     yield captioned(Pillow.fromarray(last), replay.roll)
-
-
-class CameraPath:
-    """A camera that always holds all that is still to come, and so moves in on the rest."""
-
-    def __init__(self, replay: Replay, aspect: float, speed: float = 1.0) -> None:
-        ends_s = replay.ends_s
-        times = np.append(np.arange(0.0, ends_s, _LOOK_S), ends_s)
-        corners = [_reach_m(replay, float(time_s)) for time_s in times]
-        start = _start(replay, 30.0)
-        views = [
-            fitted(start, np.concatenate(corners[k:]), aspect, fill=0.92) for k in range(len(times))
-        ]
-        self._times = times
-        self._start = start
-        way = np.array([[*view.target_m, math.log(view.distance_m)] for view in views])
-        half = max(1, round(_CALM_S * min(1.0, speed) / _LOOK_S))
-        self._way = _calmed(way, half)
-        # A smooth way may have lost a pig: from farther away it is in sight again.
-        for number, seen in enumerate(corners):
-            self._way[number, 3] += self._missing(number, seen, aspect)
-        around = np.pad(self._way[:, 3], half, mode="edge")
-        farthest = np.lib.stride_tricks.sliding_window_view(around, 2 * half + 1).max(axis=1)
-        self._way[:, 3] = _calmed(farthest[:, None], half)[:, 0]
-
-    def at(self, time_s: float) -> View:
-        """From where the pigs are seen at that simulated time."""
-        x, y, z, distance = (np.interp(time_s, self._times, column) for column in self._way.T)
-        return replace(
-            self._start, target_m=np.array([x, y, z]), distance_m=math.exp(float(distance))
-        )
-
-    def _missing(self, number: int, seen: FloatArray, aspect: float) -> float:
-        """By how much (logarithm) the camera is too near to hold these points."""
-        way = self._way[number]
-        view = replace(self._start, target_m=way[:3], distance_m=math.exp(way[3]))
-        missing = 0.0
-        while missing < 2.0:
-            places = view.project(seen, aspect, 1.0)
-            aside = np.abs(places[:, :2] - [0.5 * aspect, 0.5]) / [aspect, 1.0]
-            if aside.max() < 0.47 and places[:, 2].min() > 0.0:
-                break
-            missing += 0.03
-            view = replace(view, distance_m=math.exp(way[3] + missing))
-        return missing
-
-
-def toss_view(replay: Replay, aspect: float, field_deg: float) -> View:
-    """One view of all that happens from release to rest."""
-    times = np.append(np.arange(0.0, replay.ends_s, _LOOK_S), replay.ends_s)
-    points = np.concatenate([_reach_m(replay, float(time_s)) for time_s in times])
-    return fitted(_start(replay, field_deg), points, aspect)
-
-
-def _start(replay: Replay, field_deg: float) -> View:
-    azimuth = best_azimuth_deg(replay.at_rest())
-    return View(np.zeros(3), 1.0, azimuth, 30.0, field_deg)
-
-
-def _reach_m(replay: Replay, time_s: float) -> FloatArray:
-    """(12, 3) how far both pigs' spheres reach."""
-    reach = np.concatenate([np.eye(3), -np.eye(3)])
-    points = np.concatenate(
-        [p.state.position_m + 0.85 * p.radius_m * reach for p in replay.pigs(time_s)]
-    )
-    # What falls past the edge is not followed for ever.
-    return np.asarray(np.maximum(points, [-np.inf, -np.inf, -0.25]))
-
-
-def _calmed(way: FloatArray, half: int) -> FloatArray:
-    """A way smoothed by a running mean, and that again, its ends kept."""
-    for _ in range(2):
-        padded = np.pad(way, ((half, half), (0, 0)), mode="edge")
-        sums = np.cumsum(np.concatenate([np.zeros((1, way.shape[1])), padded]), axis=0)
-        size = 2 * half + 1
-        way = (sums[size:] - sums[:-size]) / size
-    return way
-
-
-_OTHERWISE = "name a .gif, or another FFmpeg by the variable IMAGEIO_FFMPEG_EXE"
 
 
 def write_gif(path: Path, frames: Iterable[Pillow.Image], frames_per_s: float, held: int) -> None:
@@ -188,8 +116,8 @@ def write_mp4(path: Path, frames: Iterable[Pillow.Image], frames_per_s: float, h
         OSError: the system did not let it write.
     """
     encoder = require_encoder()
-    pending = iter(frames)
-    first = next(pending)
+    others = iter(frames)
+    first = next(others)
     width, height = first.size
     if width % 2 or height % 2:
         raise ConfigError(f"an MP4 needs an even width and height, found {width} x {height}")
@@ -200,13 +128,10 @@ def write_mp4(path: Path, frames: Iterable[Pillow.Image], frames_per_s: float, h
         "-movflags +faststart -f mp4"
     )
     with scratch() as folder, (folder / "said").open("w+b") as said:
+        target = f"file:{path.absolute()}"  # a colon in the name is one
         with told(ConfigError, f"{encoder}: FFmpeg cannot be started", _OTHERWISE):
             process = subprocess.Popen(
-                [
-                    encoder,
-                    *options.split(),
-                    f"file:{path.absolute()}",
-                ],  # a colon in the name is one
+                [encoder, *options.split(), target],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=said,
@@ -216,8 +141,11 @@ def write_mp4(path: Path, frames: Iterable[Pillow.Image], frames_per_s: float, h
         try:
             assert process.stdin is not None
             with suppress(BrokenPipeError), process.stdin as sink:
-                for frame in _with_pause(chain([first], pending), held):
-                    sink.write(frame.tobytes())
+                for frame in chain([first], others):
+                    content = frame.tobytes()
+                    sink.write(content)
+                for _ in range(held):
+                    sink.write(content)
                 whole = True
             code = process.wait()
         finally:
@@ -263,15 +191,6 @@ def require_encoder() -> str:
     return encoder
 
 
-def _with_pause(frames: Iterable[Pillow.Image], held: int) -> Iterator[Pillow.Image]:
-    frame = None
-    for frame in frames:
-        yield frame
-    if frame is not None:
-        for _ in range(held):
-            yield frame
-
-
 def _palette(frames: list[Pillow.Image]) -> Pillow.Image:
     """One palette for all frames, so that what does not move does not flicker."""
     picked = [frames[round(k * (len(frames) - 1) / 5)] for k in range(6)]
@@ -280,3 +199,148 @@ def _palette(frames: list[Pillow.Image]) -> Pillow.Image:
     for number, frame in enumerate(picked):
         sheet.paste(frame, (0, number * height))
     return sheet.quantize(colors=256, method=Pillow.Quantize.MEDIANCUT)
+
+
+KEYS_A_S = 240.0  # states a second of simulated time
+_AROUND_M = 0.08  # of table that is shown around the pigs' ways
+_VERTICES, _INDICES = 34962, 34963  # targets of buffer views
+_Z_UP = [-math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5)]  # turns z into glTF's up, which is y
+Json = dict[str, Any]
+
+
+def glb(replay: Replay, speed: float = 1.0) -> bytes:
+    """A scene of both pigs and the table around them, with their ways as one animation.
+
+    Lengths are metres; one node above all others turns the world.
+
+    Args:
+        replay: the roll.
+        speed: simulated time over the animation's.
+    """
+    scene = _GltfDocument()
+    times = np.arange(max(1, math.ceil(replay.ends_s * KEYS_A_S))) / KEYS_A_S
+    shown = [*map(replay.pigs, times.tolist()), replay.at_rest()]
+    clock = scene.accessor(np.append(times, replay.ends_s) / speed, "SCALAR")
+    meshes: dict[str, tuple[Json, list[int]]] = {}
+    channels: list[Json] = []
+    samplers: list[Json] = []
+    for number, pig in enumerate(shown[0]):
+        look = pig_look(pig.model)
+        if pig.model not in meshes:  # both pigs share the vertices of a model
+            faces = [look.faces[look.materials == k] for k in range(len(look.names))]
+            meshes[pig.model] = scene.mesh(look.vertices_m, look.normals, faces)
+        materials = [
+            scene.material(f"{pig.name} {name or 'skin'}", color, 0.45)
+            for name, color in zip(look.names, look.colors(pig.name), strict=True)
+        ]
+        node = scene.body(pig.name, *meshes[pig.model], materials)
+        states = [pigs[number].state for pigs in shown]
+        places = np.array([state.position_m for state in states])
+        turns = _continuous(np.array([state.quat_xyzw for state in states]))
+        for path, kind, values in (("translation", "VEC3", places), ("rotation", "VEC4", turns)):
+            scene.json["nodes"][node][path] = values[0].tolist()
+            channels.append({"sampler": len(samplers), "target": {"node": node, "path": path}})
+            samplers.append({"input": clock, "output": scene.accessor(values, kind)})
+    corners = _table_corners(replay, [pig.state.position_m for pigs in shown for pig in pigs])
+    table = scene.mesh(corners, np.tile([0.0, 0.0, 1.0], (4, 1)), [np.array([0, 1, 2, 0, 2, 3])])
+    scene.body("table", *table, [scene.material("table", table_color(replay.table), 0.9)])
+    scene.add("animations", name="roll", channels=channels, samplers=samplers)
+    roll = replay.roll
+    scene.json["asset"]["extras"] = {
+        "seed": roll.seed,
+        "index": roll.index,
+        "outcome": roll.outcome.value,
+        "score": roll.score,
+        "poses": {pig.name: pig.pose.value for pig in roll.pigs},
+    }
+    return scene.binary()
+
+
+class _GltfDocument:
+    """A glTF document that grows."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self.json: Json = {
+            "asset": {"version": "2.0", "generator": "physim"},
+            "scene": 0,
+            "scenes": [{"name": "roll", "nodes": [0]}],
+            "nodes": [{"name": "world", "rotation": _Z_UP, "children": []}],
+        }
+
+    def add(self, kind: str, **item: Any) -> int:
+        """Index of a new item in a list such as `nodes`."""
+        items: list[Json] = self.json.setdefault(kind, [])
+        items.append(item)
+        return len(items) - 1
+
+    def accessor(self, values: NDArray[Any], kind: str, **target: int) -> int:
+        """Index of new numbers, rows of a kind such as `VEC3`; whole numbers are indices."""
+        values = values.astype(np.uint32 if values.dtype.kind == "i" else np.float32)
+        start, rows = len(self._data), values.reshape(len(values), -1)
+        self._data += values.tobytes()  # 4-byte numbers: every view begins at a multiple of 4
+        view = self.add(
+            "bufferViews", buffer=0, byteOffset=start, byteLength=values.nbytes, **target
+        )
+        return self.add(
+            "accessors",
+            bufferView=view,
+            componentType=5125 if values.dtype == np.uint32 else 5126,
+            count=len(values),
+            type=kind,
+            min=rows.min(axis=0).tolist(),
+            max=rows.max(axis=0).tolist(),
+        )
+
+    def mesh(
+        self, vertices: FloatArray, normals: FloatArray, faces: list[NDArray[np.int64]]
+    ) -> tuple[Json, list[int]]:
+        """Accessors of vertices with their normals, and of each material's faces."""
+        lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+        upright = np.where(lengths > 0.5, normals / np.maximum(lengths, 1e-9), [0.0, 0.0, 1.0])
+        attributes = {
+            "POSITION": self.accessor(vertices, "VEC3", target=_VERTICES),
+            "NORMAL": self.accessor(upright, "VEC3", target=_VERTICES),
+        }
+        return attributes, [self.accessor(f.reshape(-1), "SCALAR", target=_INDICES) for f in faces]
+
+    def material(self, name: str, color: Any, roughness: float) -> int:
+        """Index of a new material of an sRGB colour."""
+        light = [*np.round(linear(np.array(color)), 5).tolist(), 1.0]
+        look = {"baseColorFactor": light, "metallicFactor": 0.0, "roughnessFactor": roughness}
+        return self.add("materials", name=name, pbrMetallicRoughness=look)
+
+    def body(self, name: str, attributes: Json, indices: list[int], materials: list[int]) -> int:
+        """Index of the node of a new body."""
+        primitives = [
+            {"attributes": attributes, "indices": faces, "material": material}
+            for faces, material in zip(indices, materials, strict=True)
+        ]
+        node = self.add(
+            "nodes", name=name, mesh=self.add("meshes", name=name, primitives=primitives)
+        )
+        self.json["nodes"][0]["children"].append(node)
+        return node
+
+    def binary(self) -> bytes:
+        """The file: a header, the JSON chunk and the binary chunk."""
+        self.add("buffers", byteLength=len(self._data))
+        text = json.dumps(self.json, separators=(",", ":")).encode()
+        text += b" " * (-len(text) % 4)
+        chunks = struct.pack("<I4s", len(text), b"JSON") + text
+        chunks += struct.pack("<I4s", len(self._data), b"BIN\0") + self._data
+        return struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks
+
+
+def _table_corners(replay: Replay, places: list[FloatArray]) -> FloatArray:
+    """(4, 3) of the table around the pigs' ways: viewers fit their camera to all there is."""
+    half = 0.5 * np.array([replay.table.length_m, replay.table.width_m])
+    x0, y0 = np.clip(np.min(places, axis=0)[:2] - _AROUND_M, -half, half)
+    x1, y1 = np.clip(np.max(places, axis=0)[:2] + _AROUND_M, -half, half)
+    return np.array([[x0, y0, 0.0], [x1, y0, 0.0], [x1, y1, 0.0], [x0, y1, 0.0]])
+
+
+def _continuous(turns: FloatArray) -> FloatArray:
+    """Quaternions of which each lies on the same side as the one before: q and -q turn alike."""
+    same = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
+    return np.asarray(turns * np.cumprod(np.append(1.0, same))[:, None])

@@ -2,28 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PIL import Image as Pillow
+from PIL import ImageDraw
 
 from physim.dataset.parquet import read_columns
 from physim.errors import DatasetError
 from physim.pigs.by_name import load_model
-from physim.render.pictures import Tile, contact_sheet, headline, title_of
+from physim.render.pictures import (
+    FAINT,
+    INK,
+    PAPER,
+    headline,
+    pigs_picture,
+    poses_text,
+    title_of,
+    write,
+)
 from physim.render.pig_meshes import PlacedPig
-from physim.render.replay import RunTheatre, Theatre
+from physim.render.replay import DatasetReplaySource, Replay, ReplaySource
 from physim.simulator import RestTable, lying
 from physim.statistics.counts import NAMED_POSES, Counts
 from physim.statistics.tables import load_table, pool_poses
-from physim.types import PIG_NAMES, PINK, Outcome, Pose, Status
+from physim.types import PIG_NAMES, PINK, Outcome, Pose, Status, Table
 
+TILE = (400, 300)
+CAPTION, GAP, TITLE = 62, 14, 58  # [pixels]
+REFERENCE = "kern2006"
 _COUNTED = ("index", "status", "outcome", "score", "touching")
 _PIG = ("pose", "rest")
-REFERENCE = "kern2006"
+_MOST_COMMON, _RAREST = 6, 3  # rests of a model that are shown
 Progress = Callable[[int, int], None] | None
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One picture of the sheet.
+
+    Attributes:
+        title: below the picture, large.
+        caption: below the title, small.
+        pigs: what is seen; empty for a place-holder that says it did not occur.
+        table: what they lie on; None for an endless one.
+    """
+
+    title: str
+    caption: str
+    pigs: tuple[PlacedPig, ...]
+    table: Table | None = None
+
+    @classmethod
+    def of(cls, replay: Replay, caption: str) -> Tile:
+        """How a roll ended."""
+        return cls(headline(replay.roll), caption, tuple(replay.at_rest()), replay.table)
+
+
+def contact_sheet(
+    title: str, tiles: Sequence[Tile], columns: int = 3, progress: Progress = None
+) -> Pillow.Image:
+    """All tiles in rows, under one title; `progress` is told how many are done of how many."""
+    rows = -(-len(tiles) // columns)
+    width = columns * (TILE[0] + GAP) + GAP
+    height = TITLE + rows * (TILE[1] + CAPTION + GAP) + GAP
+    sheet = Pillow.new("RGB", (width, height), PAPER)
+    draw = ImageDraw.Draw(sheet)
+    write(draw, (GAP, 16), title, INK, 24, width)
+    for number, tile in enumerate(tiles):
+        if progress is not None:
+            progress(number, len(tiles))
+        left = GAP + (number % columns) * (TILE[0] + GAP)
+        top = TITLE + (number // columns) * (TILE[1] + CAPTION + GAP)
+        right = left + TILE[0]
+        if tile.pigs:
+            sheet.paste(Pillow.fromarray(pigs_picture(tile.pigs, *TILE, tile.table)), (left, top))
+        else:
+            draw.rectangle((left, top, right, top + TILE[1]), outline=FAINT)
+            write(draw, (left + 20, top + 20), "did not occur", FAINT, 18, right)
+        write(draw, (left, top + TILE[1] + 6), tile.title, INK, 20, right)
+        write(draw, (left, top + TILE[1] + 34), tile.caption, FAINT, 15, right)
+    if progress is not None:
+        progress(len(tiles), len(tiles))
+    return sheet
 
 
 def pose_sheet(folder: Path | str, progress: Progress = None) -> Pillow.Image:
@@ -36,22 +100,20 @@ def pose_sheet(folder: Path | str, progress: Progress = None) -> Pillow.Image:
     columns = _rows(folder, names)
     counts = Counts.from_columns(**{name: columns[name] for name in columns if name != "index"})
     real = pool_poses(load_table(REFERENCE))
-    pigs = sum(real.values())
     tiles = []
-    with RunTheatre(folder) as theatre:
-        of_the_toy = _models(theatre) == {"standard"}
+    with DatasetReplaySource(folder) as source:
+        of_the_toy = _models(source) == {"standard"}
         for pose in NAMED_POSES:
             caption = f"{counts.poses[pose] / max(1, counts.pigs):.1%} here"
             if of_the_toy:
-                caption += f", {real[pose] / pigs:.1%} of real pigs"
-            found = _first(columns, pose)
+                caption += f", {real[pose] / sum(real.values()):.1%} of real pigs"
             seen: tuple[PlacedPig, ...] = ()
-            if found is not None:
+            if (found := _first(columns, pose)) is not None:
                 index, name = found
-                seen = (theatre.replay(index).at_rest()[PIG_NAMES.index(name)],)
+                seen = (source.replay(index).at_rest()[PIG_NAMES.index(name)],)
                 caption += f" (roll {index}, {name})"
             tiles.append(Tile(title_of(pose.value), caption, seen))
-        title = f"{counts.rolls:,} rolls of {_source(theatre)}"
+        title = f"{counts.rolls:,} rolls of {_told(source)}"
     return contact_sheet(f"The six poses, as physics left them: {title}", tiles, progress=progress)
 
 
@@ -66,73 +128,49 @@ def outcome_sheet(folder: Path | str, progress: Progress = None) -> Pillow.Image
     order = sorted(range(len(found)), key=lambda k: (-counts[k], found[k]))
     total = len(columns["outcome"])
     tiles = []
-    with RunTheatre(folder) as theatre:
+    with DatasetReplaySource(folder) as source:
         for k in order:
-            replay = theatre.replay(int(columns["index"][firsts[k]]))
-            share = f"{counts[k]:,} of {total:,} ({counts[k] / total:.2%}), "
+            replay = source.replay(int(columns["index"][firsts[k]]))
             poses = " and ".join(title_of(pig.pose.value).lower() for pig in replay.roll.pigs)
-            text = share + f"here roll {replay.roll.index}: {poses}"
-            tiles.append(Tile(headline(replay.roll), text, tuple(replay.at_rest()), replay.table))
-        absent = [o for o in Outcome if o.value not in set(found.tolist())]
-        title = f"Outcomes of {total:,} rolls of {_source(theatre)}"
-    if absent:
-        title += "; none: " + ", ".join(title_of(outcome.value).lower() for outcome in absent)
+            share = f"{counts[k]:,} of {total:,} ({counts[k] / total:.2%})"
+            tiles.append(Tile.of(replay, f"{share}, here roll {replay.roll.index}: {poses}"))
+        title = f"Outcomes of {total:,} rolls of {_told(source)}"
+    absent = [title_of(outcome).lower() for outcome in Outcome if outcome.value not in found]
+    title += f"; none: {', '.join(absent)}" if absent else ""
     return contact_sheet(title, tiles, progress=progress)
 
 
 def rolls_sheet(
-    theatre: Theatre, first: int, count: int, progress: Progress = None
+    source: ReplaySource, first: int, count: int, progress: Progress = None
 ) -> Pillow.Image:
     """So many rolls in a row."""
-    tiles = []
-    for index in range(first, first + count):
-        replay = theatre.replay(index)
-        poses = ", ".join(
-            f"{pig.name}: {title_of(pig.pose.value).lower()}" for pig in replay.roll.pigs
-        )
-        tiles.append(
-            Tile(
-                headline(replay.roll),
-                f"roll {index}; {poses}",
-                tuple(replay.at_rest()),
-                replay.table,
-            )
-        )
-    title = f"Rolls {first} to {first + count - 1} of {_source(theatre)}"
-    return contact_sheet(title, tiles, columns=min(4, max(1, count)), progress=progress)
+    replays = [source.replay(index) for index in range(first, first + count)]
+    tiles = [Tile.of(r, f"roll {r.roll.index}; {poses_text(r.roll)}") for r in replays]
+    title = f"Rolls {first} to {first + count - 1} of {_told(source)}"
+    return contact_sheet(title, tiles, min(4, count), progress)
 
 
-def rest_sheet(
-    model: str,
-    most: int = 6,
-    rarest: int = 3,
-    progress: Progress = None,
-    name: str | None = None,
-) -> Pillow.Image:
-    """The most common and the rarest ways in which a model can lie on a table.
-
-    And of each pose the most common way.
+def rest_sheet(model: str, progress: Progress = None, name: str | None = None) -> Pillow.Image:
+    """The most common and the rarest ways in which a model can lie, and each pose's most common.
 
     Args:
         model: name of, or path to, a pig model.
-        most: how many of the most common ones.
-        rarest: how many of the rarest.
         progress: as for `contact_sheet`.
         name: in the title; without it, the model's, of a folder its last part.
     """
     pig = load_model(model)
     rests = RestTable.of(pig).rests
-    chosen = set(range(len(rests))[:most]) | set(range(len(rests))[-rarest:])
     poses = [one.pose for one in rests]
-    shown = sorted(chosen | {poses.index(pose) for pose in set(poses)})
+    numbers = range(len(rests))
+    chosen = {*numbers[:_MOST_COMMON], *numbers[-_RAREST:], *map(poses.index, poses)}
     tiles = []
-    for number in shown:
+    for number in sorted(chosen):
         rest = rests[number]
         seen = PlacedPig(model, PINK, lying(rest.rest), pig.radius_m)
         on = ", ".join(dict.fromkeys(rest.rest.supports)).replace("_", " ")
         text = f"{rest.rest.probability:.2%}, margin {rest.margin:.2f}; on {on}"
         tiles.append(Tile(f"Rest {rest.rest.index}: {title_of(rest.pose.value)}", text, (seen,)))
-    how_many = f"{len(shown)} of " if len(shown) < len(rests) else ""
+    how_many = f"{len(chosen)} of " if len(chosen) < len(rests) else ""
     title = f"Rests of the model {name or Path(model).name}: {how_many}{len(rests)}, "
     title += "by how often a slow pig ends in them"
     return contact_sheet(title, tiles, progress=progress)
@@ -148,15 +186,15 @@ def _rows(folder: Path | str, names: list[str]) -> dict[str, Any]:
     return columns
 
 
-def _source(theatre: Theatre) -> str:
-    models = _models(theatre) - {"standard"}
+def _told(source: ReplaySource) -> str:
+    models = _models(source) - {"standard"}
     whose = f", {' and '.join(sorted(models))}" if models else ""
-    return f"seed {theatre.plan.seed} ({theatre.plan.toss}{whose})"
+    return f"seed {source.plan.seed} ({source.plan.toss}{whose})"
 
 
-def _models(theatre: Theatre) -> set[str]:
+def _models(source: ReplaySource) -> set[str]:
     """Names of the pigs' models; of a folder its last part."""
-    plan = theatre.plan
+    plan = source.plan
     return {Path(str(own or plan.model)).name for own in (plan.black, plan.pink)}
 
 
@@ -166,6 +204,5 @@ def _first(columns: dict[str, Any], pose: Pose) -> tuple[int, str] | None:
     firsts = []
     for name in PIG_NAMES:
         rows = np.flatnonzero(alone & (columns[f"{name}_pose"] == pose.value))
-        if len(rows):
-            firsts.append((int(columns["index"][rows[0]]), name))
+        firsts += [(int(columns["index"][row]), name) for row in rows[:1]]
     return min(firsts, default=None)

@@ -3,8 +3,6 @@
 Both standard pigs are pink; the black one is told by its snout, as in Kern's study. A mesh from
 elsewhere has no painted snout: there the black pig's whole skin is dark, and a dot is painted on
 the flank that carries it.
-
-Triangles of one colour, and the OBJ file that PyBullet's window reads them from.
 """
 
 from __future__ import annotations
@@ -14,12 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, identity
+from scipy.sparse import csr_matrix
 
 from physim.pigs.by_name import load_all
 from physim.pigs.model import LoadedModel
-from physim.render.light import seen_sky
-from physim.render.raster import Seen
+from physim.quaternions import rotate
+from physim.render.light import ambient_visibility
 from physim.types import BLACK, ExactValue, FloatArray, RigidState
 
 Color = tuple[float, float, float]  # red, green, blue in [0, 1], sRGB
@@ -47,7 +45,7 @@ class PigLook(ExactValue):
         names: of the materials.
         shares: (n, materials) of each vertex, how much of it wears each material; None for a
             coarse mesh, whose faces are each of one.
-        sky: which directions each vertex sees past the pig (`light.seen_sky`).
+        visibility: of the sky past the pig from each vertex (`light.ambient_visibility`).
         spacing_m: typical distance of neighbouring vertices.
         points_m: (k, 3) points all over the surface, at most about `spacing_m` apart.
         size_m: height of the model.
@@ -58,19 +56,11 @@ class PigLook(ExactValue):
     faces: NDArray[np.int64]
     materials: NDArray[np.int64]
     names: tuple[str, ...]
-    shares: FloatArray | None
-    sky: NDArray[np.float32]
+    shares: NDArray[np.float32] | None
+    visibility: NDArray[np.float32]
     spacing_m: float
     points_m: FloatArray
     size_m: float
-
-    def materials_at(self, seen: Seen) -> NDArray[np.int64]:
-        """(k,) number of the material at each pixel; borders run smoothly through triangles."""
-        if self.shares is None:
-            return np.asarray(self.materials[seen.faces])
-        corners = self.faces[seen.faces]
-        mixed = sum(seen.weights[:, k, None] * self.shares[corners[:, k]] for k in range(3))
-        return np.asarray(np.argmax(mixed, axis=1))
 
     def colors(self, name: str) -> FloatArray:
         """(materials, 3) sRGB of the pig of that name."""
@@ -95,14 +85,9 @@ class PlacedPig:
     state: RigidState
     radius_m: float
 
-
-def pig_look(model: str) -> PigLook:
-    """The look of a model, made when it is first asked for.
-
-    Args:
-        model: name of, or path to, a pig model.
-    """
-    return _look(load_all(model))
+    def placed(self, points_m: FloatArray) -> FloatArray:
+        """(n, 3) points of the pig frame in the world [m]."""
+        return np.asarray(rotate(self.state.quat_xyzw, points_m) + self.state.position_m)
 
 
 def linear(srgb: FloatArray) -> FloatArray:
@@ -111,73 +96,65 @@ def linear(srgb: FloatArray) -> FloatArray:
 
 
 def srgb(light: FloatArray) -> FloatArray:
-    """The opposite of `linear`."""
-    steps = (np.clip(light, 0.0, 1.0) * (len(_SRGB) - 1) + 0.5).astype(np.int64)
-    return np.asarray(_SRGB[steps])
-
-
-def _srgb_table() -> FloatArray:
-    light = np.linspace(0.0, 1.0, 16_384)
+    """The opposite of `linear`; brighter than white is white."""
+    light = np.clip(light, 0.0, 1.0)
     bright = 1.055 * np.maximum(light, 1e-9) ** (1.0 / 2.4) - 0.055
-    return np.where(light <= 0.0031308, 12.92 * light, bright)
+    return np.asarray(np.where(light <= 0.0031308, 12.92 * light, bright))
 
 
-_SRGB = _srgb_table()  # a look-up is many times as fast as the power
-
-
-def vertex_normals(vertices: FloatArray, faces: np.ndarray) -> FloatArray:
+def vertex_normals(vertices: FloatArray, faces: NDArray[np.int64]) -> FloatArray:
     """(n, 3) unit normals, each the area-weighted mean of the faces around a vertex."""
     a, b, c = (vertices[faces[:, k]] for k in range(3))
-    of_faces = np.cross(b - a, c - a)
-    normals = np.zeros_like(vertices)
-    for k in range(3):
-        np.add.at(normals, faces[:, k], of_faces)
-    lengths = np.sqrt((normals**2).sum(axis=1, keepdims=True))
-    return np.asarray(normals / np.maximum(lengths, 1e-300))
+    normals = _corners(faces, len(vertices)) @ np.cross(b - a, c - a)
+    return np.asarray(normals / np.maximum(np.linalg.norm(normals, axis=1), 1e-300)[:, None])
 
 
 _FINE = 6000  # vertices
 _looks: dict[int, tuple[LoadedModel, PigLook]] = {}  # by identity: the library keeps one object
 
 
+def pig_look(model: str) -> PigLook:
+    """The look of a model, by its name or path, made when it is first asked for."""
+    loaded = load_all(model)
+    if id(loaded) not in _looks:
+        _looks[id(loaded)] = (loaded, _look(loaded))
+    return _looks[id(loaded)][1]
+
+
 def _look(loaded: LoadedModel) -> PigLook:
-    known = _looks.get(id(loaded))
-    if known is not None:
-        return known[1]
-    visual = loaded.visual
-    vertices, faces = visual.vertices_m, np.asarray(visual.faces, dtype=np.int64)
+    vertices = loaded.visual.vertices_m
+    faces = np.asarray(loaded.visual.faces, dtype=np.int64)
+    names = tuple(dict.fromkeys(loaded.visual.materials))
+    materials = np.array([names.index(name) for name in loaded.visual.materials])
     normals = vertex_normals(vertices, faces)
-    names = tuple(dict.fromkeys(visual.materials))
-    number = {name: k for k, name in enumerate(names)}
-    materials = np.array([number[name] for name in visual.materials])
     edges = vertices[faces] - vertices[np.roll(faces, 1, axis=1)]
-    spacing = float(np.sqrt((edges**2).sum(axis=2)).mean())
-    points = vertices[::3] if len(vertices) > _FINE else _points(vertices, faces)
+    spacing = float(np.linalg.norm(edges, axis=2).mean())
+    fine = len(vertices) > _FINE
+    corners = _corners(faces, len(vertices))
+    shares = corners @ np.eye(len(names), dtype=np.float32)[materials]
+    shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1.0)
     look = PigLook(
         vertices,
         normals,
         faces,
         materials,
         names,
-        _shares(faces, materials, len(vertices)) if len(vertices) > _FINE else None,
-        _smooth(seen_sky(vertices, normals, spacing), faces),
+        _smooth(shares, corners) if fine else None,
+        _smooth(ambient_visibility(vertices, normals, spacing), corners),
         spacing,
-        points,
+        vertices[::3] if fine else _points(vertices, faces),
         loaded.model.height_m,
     )
-    if "dot" not in names:
-        look = _dotted(look, loaded)
-    _looks[id(loaded)] = (loaded, look)
-    return look
+    return look if "dot" in names else _dotted(look, loaded.model.dot_side)
 
 
-def _dotted(look: PigLook, loaded: LoadedModel) -> PigLook:
+def _dotted(look: PigLook, side: str) -> PigLook:
     """The look with a round dot on the flank that carries it, beside the centre of mass.
 
     Triangles are cut along the dot's border, so that it is round on coarse meshes too; the pieces
     have vertices of their own, with normals and light between those of the triangle's corners.
     """
-    out = np.array([0.0, 1.0 if loaded.model.dot_side == "left" else -1.0, 0.0])
+    out = np.array([0.0, 1.0 if side == "left" else -1.0, 0.0])
     a, b, c = (look.vertices_m[look.faces[:, k]] for k in range(3))
     facing = (np.cross(b - a, c - a) @ out > 0.0) & ((a + b + c) @ out > 0.0)
     angles = 2.0 * np.pi * np.arange(_DOT_CORNERS) / _DOT_CORNERS
@@ -186,7 +163,7 @@ def _dotted(look: PigLook, loaded: LoadedModel) -> PigLook:
     beyond = (look.vertices_m @ borders.T - radius)[look.faces]  # (m, 3, borders), <= 0 within
     within = facing & (beyond <= 0.0).all(axis=(1, 2))
     crossing = facing & ~within & ~(beyond > 0.0).all(axis=1).any(axis=1)
-    corners = np.hstack([look.vertices_m, look.normals, look.sky])
+    corners = np.hstack([look.vertices_m, look.normals, look.visibility])
     dot = len(look.names)
     rows, faces = [corners], [look.faces[~crossing]]
     materials = [np.where(within, dot, look.materials)[~crossing]]
@@ -194,8 +171,9 @@ def _dotted(look: PigLook, loaded: LoadedModel) -> PigLook:
     for face, material in zip(look.faces[crossing], look.materials[crossing], strict=True):
         inner, pieces = corners[face], []
         for border in borders:
-            inner, outer = _cut(inner, inner[:, :3] @ border - radius)
-            pieces.append(outer)
+            beyond = inner[:, :3] @ border - radius
+            pieces.append(_clipped(inner, -beyond))
+            inner = _clipped(inner, beyond)
         for piece in (*pieces, inner):
             if len(piece) > 2:
                 first = np.arange(1, len(piece) - 1)
@@ -211,7 +189,7 @@ def _dotted(look: PigLook, loaded: LoadedModel) -> PigLook:
         look,
         vertices_m=vertices[:, :3],
         normals=vertices[:, 3:6],
-        sky=vertices[:, 6:].astype(np.float32),
+        visibility=vertices[:, 6:].astype(np.float32),
         faces=np.concatenate(faces),
         materials=painted,
         names=(*look.names, "dot"),
@@ -219,53 +197,39 @@ def _dotted(look: PigLook, loaded: LoadedModel) -> PigLook:
     )
 
 
-def _cut(polygon: FloatArray, beyond: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The parts (k, n) of a convex polygon within and beyond a line.
-
-    Args:
-        polygon: (m, n) corners in order, with whatever else is to be interpolated.
-        beyond: (m,) how far each lies beyond.
-    """
-    parts: tuple[list[FloatArray], list[FloatArray]] = ([], [])
-    ends = zip(np.roll(polygon, -1, axis=0), np.roll(beyond, -1), strict=True)
-    for here, there, (corner, far) in zip(polygon, beyond, ends, strict=True):
-        for part, sign in zip(parts, (-1.0, 1.0), strict=True):
-            if sign * there >= 0.0:
-                part.append(here)
-            if there * far < 0.0:
-                part.append(here + there / (there - far) * (corner - here))
-    width = polygon.shape[1]
-    within, outside = (np.array(part).reshape(-1, width) for part in parts)
-    return within, outside
+def _clipped(polygon: FloatArray, beyond: FloatArray) -> FloatArray:
+    """(k, n) the part of a convex polygon (m, n) where `beyond` (m,), linear on it, is <= 0."""
+    part = []
+    for k in range(len(polygon)):
+        before, here = beyond[k - 1], beyond[k]
+        if before * here < 0.0:
+            share = before / (before - here)
+            part.append(polygon[k - 1] + share * (polygon[k] - polygon[k - 1]))
+        if here <= 0.0:
+            part.append(polygon[k])
+    return np.array(part).reshape(-1, polygon.shape[1])
 
 
-def _smooth(values: NDArray[np.float32], faces: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Each vertex's values averaged with its neighbours', twice."""
-    ends = np.concatenate([faces, np.roll(faces, 1, axis=1)]).reshape(-1)
-    starts = np.concatenate([np.roll(faces, 1, axis=1), faces]).reshape(-1)
-    number = len(values)
-    near = csr_matrix((np.ones(len(ends), np.float32), (starts, ends)), (number, number))
-    near = near + identity(number, np.float32) * 2.0
-    total = np.maximum(np.asarray(near.sum(axis=1), dtype=np.float32), 1.0)
-    for _ in range(2):
-        values = (near @ values) / total
+def _corners(faces: NDArray[np.int64], vertices: int) -> csr_matrix:
+    """(vertices, faces) 1 where a vertex is a corner of a face."""
+    ones = np.ones(faces.size, dtype=np.float32)
+    ends = 3 * np.arange(len(faces) + 1)
+    return csr_matrix((ones, faces.reshape(-1), ends), (len(faces), vertices)).T.tocsr()
+
+
+def _smooth(values: NDArray[np.float32], corners: csr_matrix) -> NDArray[np.float32]:
+    """Each vertex's values averaged with those of the triangles around it, three times."""
+    three_times = 3.0 * np.maximum(corners.sum(axis=1), 1.0)
+    for _ in range(3):
+        values = np.asarray(corners @ (corners.T @ values) / three_times, dtype=np.float32)
     return values
-
-
-def _shares(faces: NDArray[np.int64], materials: NDArray[np.int64], vertices: int) -> FloatArray:
-    """(vertices, materials) share of the triangles around each vertex, smoothed once more."""
-    shares = np.zeros((vertices, int(materials.max()) + 1))
-    for k in range(3):
-        np.add.at(shares, (faces[:, k], materials), 1.0)
-    shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1.0)
-    return _smooth(shares.astype(np.float32), faces).astype(float)
 
 
 def _points(vertices: FloatArray, faces: NDArray[np.int64]) -> FloatArray:
     """Points all over a coarse surface: corners and a grid on every triangle."""
     size = float(np.ptp(vertices, axis=0).max()) / 80
     corners = vertices[faces]
-    longest = float(np.sqrt(((corners - np.roll(corners, 1, axis=1)) ** 2).sum(axis=2)).max())
+    longest = float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max())
     steps = max(1, min(200, int(np.ceil(longest / size))))
     i, j = np.meshgrid(np.arange(steps + 1), np.arange(steps + 1))
     a, b = i[i + j <= steps] / steps, j[i + j <= steps] / steps
@@ -273,42 +237,11 @@ def _points(vertices: FloatArray, faces: NDArray[np.int64]) -> FloatArray:
     return np.asarray(np.einsum("kw,mwx->mkx", weights, corners).reshape(-1, 3))
 
 
-def colored_meshes(model: str, name: str) -> list[ColoredMesh]:
-    """The pig of that name (`black` or `pink`) for the window, a mesh a material, pig frame."""
-    look = pig_look(model)
-    return [
-        ColoredMesh(
-            look.vertices_m,
-            look.normals,
-            look.faces[look.materials == number],
-            (float(red), float(green), float(blue)),
-        )
-        for number, (red, green, blue) in enumerate(look.colors(name))
-    ]
-
-
-@dataclass(frozen=True, eq=False)
-class ColoredMesh(ExactValue):
-    """Triangles of one colour.
-
-    Attributes:
-        vertices_m: (n, 3) [m], frame of the body.
-        normals: (n, 3) unit normals for smooth shading.
-        faces: (m, 3) vertex indices.
-        color: red, green, blue in [0, 1].
-    """
-
-    vertices_m: FloatArray
-    normals: FloatArray
-    faces: NDArray[np.int64]
-    color: Color
-
-
-def shaded_obj(mesh: ColoredMesh, units_per_m: float) -> str:
-    """An OBJ file of it with its normals, in units of 1 / `units_per_m` m."""
-    used, faces = np.unique(mesh.faces, return_inverse=True)
+def shaded_obj(look: PigLook, material: int, units_per_m: float) -> str:
+    """An OBJ file of one material's faces with normals, in units of 1 / `units_per_m` m."""
+    used, faces = np.unique(look.faces[look.materials == material], return_inverse=True)
     faces = faces.reshape(-1, 3) + 1
-    vertices, normals = mesh.vertices_m[used] * units_per_m, mesh.normals[used]
+    vertices, normals = look.vertices_m[used] * units_per_m, look.normals[used]
     lines = [f"v {x:.7g} {y:.7g} {z:.7g}" for x, y, z in vertices.tolist()]
     lines += [f"vn {x:.5f} {y:.5f} {z:.5f}" for x, y, z in normals.tolist()]
     lines += [f"f {a}//{a} {b}//{b} {c}//{c}" for a, b, c in faces.tolist()]

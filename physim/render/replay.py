@@ -6,9 +6,7 @@ simulation passes through that row, bit for bit: what is seen is the roll that w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +22,8 @@ from physim.simulator import Setup, Simulator
 from physim.types import PIG_NAMES, RigidState, Roll, Table
 
 Row = dict[str, Any]
-_STATE = ("x_m", "y_m", "z_m", "qx", "qy", "qz", "qw")
+_ROLL_COLUMNS = ("index", "status", "outcome", "score", "touching")
+_PIG_COLUMNS = ("pose", "x_m", "y_m", "z_m", "qx", "qy", "qz", "qw")
 
 
 @dataclass(frozen=True)
@@ -58,29 +57,25 @@ class Replay:
 
     def at_rest(self) -> list[PlacedPig]:
         """Both pigs as they lie, black first."""
-        return self._placed(
-            tuple(RigidState(pig.position_m, pig.quat_xyzw) for pig in self.roll.pigs)
-        )
+        black, pink = (RigidState(pig.position_m, pig.quat_xyzw) for pig in self.roll.pigs)
+        return self._placed((black, pink))
 
-    def _placed(self, states: tuple[RigidState, ...]) -> list[PlacedPig]:
-        return [
-            PlacedPig(model, name, state, pig.radius_m)
-            for model, name, state, pig in zip(
-                self.models, PIG_NAMES, states, self.setup.pigs, strict=True
-            )
-        ]
+    def _placed(self, states: tuple[RigidState, RigidState]) -> list[PlacedPig]:
+        pigs = zip(self.models, PIG_NAMES, states, self.setup.pigs, strict=True)
+        return [PlacedPig(model, name, state, pig.radius_m) for model, name, state, pig in pigs]
 
 
-class Theatre:
-    """Shows rolls of one plan, one after the other. Use it with `with`."""
+class ReplaySource:
+    """The rolls of one plan, recorded one after the other. Use it with `with`."""
 
     def __init__(self, plan: BatchPlan, setup: Setup | None = None) -> None:
         """Loads what the plan names, or takes a setup in its place."""
         self.plan = plan
-        self._simulator = Simulator(replace(setup or plan.setup(), settle=FULL))
+        self.setup = replace(setup or plan.setup(), settle=FULL)
+        self._simulator = Simulator(self.setup)
         self._models = str(plan.black or plan.model), str(plan.pink or plan.model)
 
-    def __enter__(self) -> Theatre:
+    def __enter__(self) -> ReplaySource:
         self._simulator.__enter__()
         return self
 
@@ -90,11 +85,11 @@ class Theatre:
     def replay(self, index: int) -> Replay:
         """The roll of that index, recorded."""
         roll, recording = self._simulator.record(self.plan.seed, index)
-        return Replay(self._simulator.setup, self._models, roll, recording)
+        return Replay(self.setup, self._models, roll, recording)
 
 
-class RunTheatre(Theatre):
-    """Shows the rolls of a dataset, each compared with its row."""
+class DatasetReplaySource(ReplaySource):
+    """The rolls of a dataset, each compared with its row."""
 
     def __init__(self, folder: Path | str) -> None:
         """Reads the manifest.
@@ -116,8 +111,7 @@ class RunTheatre(Theatre):
         """
         row = read_row(self._folder, self.manifest, index)
         shown = super().replay(index)
-        unlike = differences(shown, row)
-        if unlike:
+        if unlike := differences(shown, row):
             raise DatasetError(
                 f"{self._folder}: roll {index} comes out otherwise here ({', '.join(unlike)}); "
                 "replay it on the platform and with the versions of its manifest"
@@ -132,31 +126,18 @@ def _plan_of(manifest: Manifest, folder: Path) -> BatchPlan:
         DatasetError: the names make another setup, or are none of a batch.
     """
     names = dict(manifest.names)
-    labelled = names.pop("label", None) is not None  # of `physim validate` or `sensitivity`
-    if unknown := set(names) - {field.name for field in fields(BatchPlan)}:
-        raise DatasetError(
-            f"{folder}: its manifest names what no batch has ({', '.join(sorted(unknown))}); "
-            "restore it from a copy"
-        )
-    plan = BatchPlan(**{"n": manifest.n, "seed": manifest.seed, **names})
+    label = names.pop("label", None)  # of `physim validate` or `sensitivity`
     try:
+        plan = BatchPlan(**{"n": manifest.n, "seed": manifest.seed, **names})
         manifest.check_configuration(plan.configuration(), ROLLS, folder)
-    except DatasetError as error:
-        if not labelled:
+    except (DatasetError, TypeError) as error:
+        if label is None and isinstance(error, DatasetError):
             raise
         raise DatasetError(
             f"{folder}: its rolls are of a setup that no names make again, such as that of a fit; "
             "only rolls of named models, tosses and surfaces can be seen"
         ) from error
     return plan
-
-
-@contextmanager
-def opened(plan: BatchPlan | None, run: Path | None) -> Iterator[Theatre]:
-    """The rolls of a dataset if one is named, else those of a plan."""
-    theatre = RunTheatre(run) if run is not None else Theatre(plan or BatchPlan(n=1))
-    with theatre:
-        yield theatre
 
 
 def read_row(folder: Path, manifest: Manifest, index: int) -> Row:
@@ -167,10 +148,11 @@ def read_row(folder: Path, manifest: Manifest, index: int) -> Row:
     """
     for first, path in part_paths(folder):
         if first <= index < first + manifest.chunk_size:
-            table = read_part(path, first, manifest, list(COLUMNS))
-            if index - first < table.num_rows:
-                row: Row = table.slice(index - first, 1).to_pylist()[0]
-                return row
+            rows: list[Row] = (
+                read_part(path, first, manifest, list(COLUMNS)).slice(index - first, 1).to_pylist()
+            )
+            if rows:
+                return rows[0]
     raise DatasetError(
         f"{folder}: holds no roll {index} (asked for: 0 to {manifest.n - 1}); "
         "run the same `physim batch` command again to make those that are missing"
@@ -179,14 +161,13 @@ def read_row(folder: Path, manifest: Manifest, index: int) -> Row:
 
 def differences(shown: Replay, row: Row) -> list[str]:
     """The columns of a row in which the replay differs: labels at rest, states at their times."""
-    ours = named(row_of(shown.roll))
-    labels = ("index", "status", "outcome", "score", "touching")
-    unlike = [name for name in labels if ours[name] != row[name]]
-    for number, pig in enumerate(PIG_NAMES):
-        unlike += [f"{pig}_pose"] if ours[f"{pig}_pose"] != row[f"{pig}_pose"] else []
-        state = shown.recording.at(row[f"{pig}_time_s"])[number]
-        numbers = [*state.position_m.tolist(), *state.quat_xyzw.tolist()]
-        for name, value in zip(_STATE, numbers, strict=True):
-            if value != row[f"{pig}_{name}"]:
-                unlike.append(f"{pig}_{name}")
-    return unlike
+    states = (
+        shown.recording.at(row[f"{pig}_time_s"])[number] for number, pig in enumerate(PIG_NAMES)
+    )
+    black, pink = (
+        replace(pig, position_m=state.position_m, quat_xyzw=state.quat_xyzw)
+        for pig, state in zip(shown.roll.pigs, states, strict=True)
+    )
+    ours = named(row_of(replace(shown.roll, pigs=(black, pink))))
+    columns = [*_ROLL_COLUMNS, *(f"{pig}_{name}" for pig in PIG_NAMES for name in _PIG_COLUMNS)]
+    return [name for name in columns if ours[name] != row[name]]

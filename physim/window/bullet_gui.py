@@ -7,25 +7,22 @@ of its mouse are made for objects of about a metre.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from types import TracebackType
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from physim.errors import DisplayError
 from physim.files import scratch, write_passing
 from physim.physics.engine import pybullet, quiet_stdout
-from physim.render.pig_meshes import Color, ColoredMesh, shaded_obj
+from physim.render.camera import View
+from physim.render.pig_meshes import Color, PlacedPig, pig_look, shaded_obj
 from physim.types import FloatArray, RigidState, Table
 
 UNITS_PER_M = 20.0
-THICK_M = 0.02  # of the table's top
-# Width and height [pixels], unit vectors forward and up, distance and target in the window's units.
-_Camera = tuple[int, int, FloatArray, FloatArray, float, FloatArray]
 FIELD_DEG = 90.0  # the window's own vertical field of view
+_THICK_M = 0.02  # of the table's top
 _UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
-_SPHERE = 0.0009  # radius of a mark [m]
-_OUT_OF_SIGHT = RigidState(np.array([0.0, 0.0, -0.5 * THICK_M]), _UPRIGHT)  # inside the table's top
 
 
 class WindowClosed(Exception):
@@ -39,14 +36,12 @@ class Window:
         self._size = (width, height)
         self._id = -1
         self._texts: dict[str, int] = {}
-        self._said: dict[str, tuple[object, ...]] = {}
-        self._down: set[int] = set()
-        self._camera: _Camera | None = None  # as it was seen last; the user may move it
-        self._aimed: _Camera | None = None  # as `look` has set it
+        self._written: dict[str, tuple[object, ...]] = {}
+        self._down: set[int] = set()  # keys
+        self._view: View | None = None  # as it was seen last; the user may move it
+        self._aimed: View | None = None  # as `look` has set it
         self._bodies: list[int] = []
-        self._marks: dict[Color, list[int]] = {}  # all that were made, and in use or out of sight
-        self._marked: dict[Color, int] = {}  # how many of them are in use
-        self._lines: list[int] = []
+        self._marks: list[int] = []
 
     def __enter__(self) -> Window:
         width, height = self._size
@@ -54,136 +49,100 @@ class Window:
             self._id = pybullet.connect(pybullet.GUI, options=f"--width={width} --height={height}")
         if self._id < 0:
             raise DisplayError("the window could not be opened; `physim render` needs no display")
-        for setting, value in (
-            (pybullet.COV_ENABLE_KEYBOARD_SHORTCUTS, 0),  # they would act beside ours
-            (pybullet.COV_ENABLE_MOUSE_PICKING, 0),
-            (pybullet.COV_ENABLE_SEGMENTATION_MARK_PREVIEW, 0),
-            (pybullet.COV_ENABLE_DEPTH_BUFFER_PREVIEW, 0),
-            (pybullet.COV_ENABLE_RGB_BUFFER_PREVIEW, 0),
-            (pybullet.COV_ENABLE_GUI, 0),
-            (pybullet.COV_ENABLE_SHADOWS, 1),
+        for hidden in (
+            pybullet.COV_ENABLE_KEYBOARD_SHORTCUTS,  # they would act beside ours
+            pybullet.COV_ENABLE_MOUSE_PICKING,
+            pybullet.COV_ENABLE_SEGMENTATION_MARK_PREVIEW,
+            pybullet.COV_ENABLE_DEPTH_BUFFER_PREVIEW,
+            pybullet.COV_ENABLE_RGB_BUFFER_PREVIEW,
+            pybullet.COV_ENABLE_GUI,
         ):
-            pybullet.configureDebugVisualizer(setting, value, physicsClientId=self._id)
-        pybullet.configureDebugVisualizer(
+            self._call(pybullet.configureDebugVisualizer, hidden, 0)
+        self._call(pybullet.configureDebugVisualizer, pybullet.COV_ENABLE_SHADOWS, 1)
+        self._call(
+            pybullet.configureDebugVisualizer,
             lightPosition=[-8.0, -7.0, 18.0],
             shadowMapWorldSize=14,
             shadowMapResolution=4096,
-            physicsClientId=self._id,
         )
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._id >= 0 and pybullet.isConnected(self._id):
             with quiet_stdout(silent=True):
-                pybullet.disconnect(physicsClientId=self._id)
+                self._call(pybullet.disconnect)
         self._id = -1
 
-    def check(self) -> None:
-        """Raises `WindowClosed` once the user has closed the window."""
-        if not pybullet.isConnected(self._id):
-            raise WindowClosed
+    @property
+    def aspect(self) -> float:
+        """Width of the picture over its height."""
+        return self._size[0] / self._size[1]
 
     def clear(self) -> None:
         """Takes everything away but texts and sliders."""
         self.unmark()
         for body in self._bodies:
-            pybullet.removeBody(body, physicsClientId=self._id)
+            self._call(pybullet.removeBody, body)
         self._bodies = []
 
     def add_table(self, table: Table, color: Color) -> None:
         """A table's top."""
-        half = [0.5 * s * UNITS_PER_M for s in (table.length_m, table.width_m, THICK_M)]
-        shape = pybullet.createVisualShape(
-            pybullet.GEOM_BOX,
-            halfExtents=half,
-            rgbaColor=[*color, 1.0],
-            specularColor=[0.05, 0.05, 0.05],
-            physicsClientId=self._id,
-        )
-        place = np.array([0.0, 0.0, -0.5 * THICK_M])
-        self._bodies.append(self._body(shape, RigidState(place, _UPRIGHT)))
+        half = [0.5 * s * UNITS_PER_M for s in (table.length_m, table.width_m, _THICK_M)]
+        state = RigidState(np.array([0.0, 0.0, -0.5 * _THICK_M]), _UPRIGHT)
+        self._body(state, color, 0.05, shapeType=pybullet.GEOM_BOX, halfExtents=half)
 
-    def add(self, meshes: Sequence[ColoredMesh], state: RigidState) -> list[int]:
-        """Puts a body of several meshes at a place; returns its handles."""
+    def add(self, pig: PlacedPig) -> list[int]:
+        """Puts a pig where it is; returns the handles of its materials."""
+        look = pig_look(pig.model)
         handles = []
-        for mesh in meshes:
+        for material, (red, green, blue) in enumerate(look.colors(pig.name).tolist()):
             with scratch() as folder, quiet_stdout(silent=True):
-                path = write_passing(folder / "mesh.obj", shaded_obj(mesh, UNITS_PER_M))
-                shape = pybullet.createVisualShape(
-                    pybullet.GEOM_MESH,
-                    fileName=str(path),
-                    rgbaColor=[*mesh.color, 1.0],
-                    specularColor=[0.15, 0.15, 0.15],
-                    physicsClientId=self._id,
-                )
-                handles.append(self._body(shape, state))
-        self._bodies += handles
+                text = shaded_obj(look, material, UNITS_PER_M)
+                path = str(write_passing(folder / "mesh.obj", text))
+                shape = {"shapeType": pybullet.GEOM_MESH, "fileName": path}
+                handles.append(self._body(pig.state, (red, green, blue), 0.15, **shape))
         return handles
 
     def move(self, handles: Sequence[int], state: RigidState) -> None:
         """Puts a body elsewhere."""
         place, quat = (state.position_m * UNITS_PER_M).tolist(), state.quat_xyzw.tolist()
         for handle in handles:
-            pybullet.resetBasePositionAndOrientation(handle, place, quat, physicsClientId=self._id)
+            self._call(pybullet.resetBasePositionAndOrientation, handle, place, quat)
 
     def mark(self, places_m: Sequence[FloatArray], color: Color) -> None:
-        """Small balls at these places."""
-        made, used = self._marks.setdefault(color, []), self._marked.get(color, 0)
-        for number, place in enumerate(places_m, start=used):
-            state = RigidState(place, _UPRIGHT)
-            if number < len(made):  # to move one is quick, to make one takes some frames
-                self.move([made[number]], state)
-                continue
-            shape = pybullet.createVisualShape(
-                pybullet.GEOM_SPHERE,
-                radius=_SPHERE * UNITS_PER_M,
-                rgbaColor=[*color, 1.0],
-                physicsClientId=self._id,
-            )
-            made.append(self._body(shape, state))
-        self._marked[color] = used + len(places_m)
+        """Dots at these places."""
+        places = [(UNITS_PER_M * place).tolist() for place in places_m]
+        if places:
+            colors = [color] * len(places)
+            self._marks.append(self._call(pybullet.addUserDebugPoints, places, colors, 10))
 
     def outline(self, corners_m: FloatArray, color: Color) -> None:
         """A closed line through places (n, 3)."""
         for a, b in zip(corners_m, np.roll(corners_m, -1, axis=0), strict=True):
             ends = [(UNITS_PER_M * p).tolist() for p in (a, b)]
-            self._lines.append(pybullet.addUserDebugLine(*ends, color, 3, physicsClientId=self._id))
+            self._marks.append(self._call(pybullet.addUserDebugLine, *ends, color, 3))
 
     def unmark(self) -> None:
-        """Takes balls and lines away."""
-        for color, used in self._marked.items():
-            self.move(self._marks[color][:used], _OUT_OF_SIGHT)
-        for line in self._lines:
-            pybullet.removeUserDebugItem(line, physicsClientId=self._id)
-        self._marked, self._lines = {}, []
+        """Takes dots and lines away."""
+        for mark in self._marks:
+            self._call(pybullet.removeUserDebugItem, mark)
+        self._marks = []
 
-    def look(
-        self, target_m: FloatArray, distance_m: float, azimuth_deg: float, up_deg: float
-    ) -> None:
-        """Moves the camera; angles as in `view.camera.View`."""
-        pybullet.resetDebugVisualizerCamera(
-            distance_m * UNITS_PER_M,
-            azimuth_deg + 90.0,
-            -up_deg,
-            (target_m * UNITS_PER_M).tolist(),
-            physicsClientId=self._id,
+    def look(self, view: View) -> None:
+        """Moves the camera, which has a field of view of its own."""
+        self._call(
+            pybullet.resetDebugVisualizerCamera,
+            view.distance_m * UNITS_PER_M,
+            view.azimuth_deg + 90.0,
+            -view.elevation_deg,
+            (view.target_m * UNITS_PER_M).tolist(),
         )
-        azimuth, rise = math.radians(azimuth_deg), math.radians(up_deg)
-        flat = np.array([math.cos(azimuth), math.sin(azimuth), 0.0])
-        out = math.cos(rise) * flat + np.array([0.0, 0.0, math.sin(rise)])
-        up = np.cross(out, [-math.sin(azimuth), math.cos(azimuth), 0.0])
-        self._aimed = (*self._size, -out, up, distance_m * UNITS_PER_M, target_m * UNITS_PER_M)
-        self._camera = self._aimed  # the window itself tells it only after the next frame
+        self._view = self._aimed = view  # the window itself tells it only after the next frame
 
     def write(self, name: str, text: str, across: float, down: float, color: Color) -> None:
         """A line of text at a place of the picture, in place of the one with this name before.
 
-        Nothing before the first `look`; write it again with each beat, as the user may move the
+        Nothing before the first `look`; write it again with each update, as the user may move the
         camera.
 
         Args:
@@ -193,48 +152,52 @@ class Window:
             down: 0 at the top, 1 at the bottom.
             color: of the letters.
         """
-        place = self._place(across, down)
-        if place is None:
+        if self._view is None:
+            self._view = self._seen() or self._aimed
+        if self._view is None:
             return
-        said = (text, *np.round(place, 3).tolist())
-        if self._said.get(name) == said:
+        half = math.tan(math.radians(0.5 * FIELD_DEG))
+        x, y = (2.0 * across - 1.0) * half * self.aspect, (1.0 - 2.0 * down) * half
+        way = np.array([x, y, 1.0]) @ self._view.axes
+        # Before all that could hide it.
+        place = UNITS_PER_M * (self._view.place_m + 0.05 * self._view.distance_m * way)
+        written = (text, *np.round(place, 3).tolist())
+        if self._written.get(name) == written:
             return
-        self._said[name] = said
-        known = self._texts.get(name)
-        replace = {} if known is None else {"replaceItemUniqueId": known}
-        self._texts[name] = pybullet.addUserDebugText(
-            text or " ", place.tolist(), color, 1.0, physicsClientId=self._id, **replace
+        self._written[name] = written
+        replaced = {"replaceItemUniqueId": self._texts[name]} if name in self._texts else {}
+        self._texts[name] = self._call(
+            pybullet.addUserDebugText, text or " ", place.tolist(), color, 1.0, **replaced
         )
 
     def slider(self, name: str, low: float, high: float, value: float) -> int:
         """A new slider; `low` above `high` makes a button, whose value counts its presses."""
-        return int(pybullet.addUserDebugParameter(name, low, high, value, physicsClientId=self._id))
+        return int(self._call(pybullet.addUserDebugParameter, name, low, high, value))
 
     def panel(self, shown: bool) -> None:
         """Shows the panel with the sliders, or hides it; the window's own panels go with it."""
-        pybullet.configureDebugVisualizer(
-            pybullet.COV_ENABLE_GUI, int(shown), physicsClientId=self._id
-        )
+        self._call(pybullet.configureDebugVisualizer, pybullet.COV_ENABLE_GUI, int(shown))
 
     def remove_sliders(self) -> None:
         """Takes all sliders and buttons away."""
-        pybullet.removeAllUserParameters(physicsClientId=self._id)
+        self._call(pybullet.removeAllUserParameters)
 
     def value(self, slider: int) -> float:
         """Where a slider stands."""
-        return float(pybullet.readUserDebugParameter(slider, physicsClientId=self._id))
+        return float(self._call(pybullet.readUserDebugParameter, slider))
 
     def keys(self) -> list[str]:
-        """The keys that were pressed since the last call: characters, `left` and `right`."""
-        self.check()
-        self._camera = None
-        names = {
-            pybullet.B3G_LEFT_ARROW: "left",
-            pybullet.B3G_RIGHT_ARROW: "right",
-            27: "escape",
-        }
+        """The keys that were pressed since the last call: characters, `right` and `escape`.
+
+        Raises:
+            WindowClosed: there is no window any more.
+        """
+        if not pybullet.isConnected(self._id):
+            raise WindowClosed
+        self._view = None
+        names = {pybullet.B3G_RIGHT_ARROW: "right", 27: "escape"}
         pressed = []
-        for key, state in pybullet.getKeyboardEvents(physicsClientId=self._id).items():
+        for key, state in self._call(pybullet.getKeyboardEvents).items():
             # Of a key that was down only between two calls nothing is told but its release.
             if key not in self._down:
                 pressed.append(names.get(key, chr(key) if key < 256 else ""))
@@ -243,45 +206,30 @@ class Window:
                 self._down.discard(key)
         return pressed
 
-    def _place(self, across: float, down: float) -> FloatArray | None:
-        """Where a text has to be in the world to be seen at a place of the picture."""
-        if self._camera is None:
-            self._camera = self._seen() or self._aimed
-        if self._camera is None:
-            return None
-        width, height, forward, up, distance, target = self._camera
-        right = np.cross(forward, up)
-        right /= math.sqrt(float(right @ right))
-        over = np.cross(right, forward)
-        half = math.tan(math.radians(0.5 * FIELD_DEG))
-        near = 0.05 * distance  # before all that could hide it
-        x = (2.0 * across - 1.0) * half * width / max(1, height)
-        y = (1.0 - 2.0 * down) * half
-        return np.asarray(target - distance * forward + near * (forward + x * right + y * over))
-
-    def _seen(self) -> _Camera | None:
+    def _seen(self) -> View | None:
         """The camera as it is; None where PyBullet does not tell (a window without sliders)."""
-        camera = pybullet.getDebugVisualizerCamera(physicsClientId=self._id)
-        forward = np.array(camera[5])
-        length = math.sqrt(float(forward @ forward))
-        if not length:
+        width, height, *_, yaw, pitch, distance, target = self._call(
+            pybullet.getDebugVisualizerCamera
+        )
+        if not distance:
             return None
-        return (
-            *camera[:2],
-            forward / length,
-            np.array(camera[4]),
-            camera[10],
-            np.array(camera[11]),
-        )
+        self._size = (width, max(1, height))
+        place = np.array(target) / UNITS_PER_M
+        return View(place, distance / UNITS_PER_M, yaw - 90.0, -pitch, FIELD_DEG)
 
-    def _body(self, shape: int, state: RigidState) -> int:
-        return int(
-            pybullet.createMultiBody(
-                0,
-                -1,
-                shape,
-                basePosition=(state.position_m * UNITS_PER_M).tolist(),
-                baseOrientation=state.quat_xyzw.tolist(),
-                physicsClientId=self._id,
-            )
+    def _body(self, state: RigidState, color: Color, gloss: float, **shape: Any) -> int:
+        """The handle of a new body without mass."""
+        visual = self._call(
+            pybullet.createVisualShape, rgbaColor=[*color, 1.0], specularColor=[gloss] * 3, **shape
         )
+        body = self._call(
+            pybullet.createMultiBody,
+            baseVisualShapeIndex=visual,
+            basePosition=(state.position_m * UNITS_PER_M).tolist(),
+            baseOrientation=state.quat_xyzw.tolist(),
+        )
+        self._bodies.append(int(body))
+        return int(body)
+
+    def _call(self, function: Callable[..., Any], *values: Any, **named: Any) -> Any:
+        return function(*values, **named, physicsClientId=self._id)

@@ -123,7 +123,9 @@ def test_a_window_that_is_slow_to_show_its_first_roll_is_announced(
     said = []
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr("physim.window.show.watch", lambda *given: said.append(terminal.getvalue()))
+    monkeypatch.setattr(
+        "physim.window.watch.watch", lambda *given: said.append(terminal.getvalue())
+    )
     with pytest.raises(SystemExit) as stop:
         command_line.main(["watch"])
     assert stop.value.code == 0 and "first roll takes a while" in said[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +12,24 @@ import pytest
 from PIL import Image
 
 import physim
+from physim.cli.main import main
+
+Run = Callable[..., tuple[object, str, str]]
 
 
-def render(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "physim", "render", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command in this process; returns its exit code, stdout and stderr."""
+
+    def run(*arguments: str | Path) -> tuple[object, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main(list(map(str, arguments)))
+        return ended.value.code, *capfd.readouterr()
+
+    return run
 
 
-def test_a_picture_a_film_and_a_scene_of_one_roll(tmp_path: Path) -> None:
+def test_a_picture_a_film_and_a_scene_of_one_roll(tmp_path: Path, run: Run) -> None:
     for name, options in (
         ("a.png", ["--width", "200", "--height", "120"]),
         ("b.png", ["--views", "4", "--width", "200", "--height", "160"]),
@@ -28,11 +39,12 @@ def test_a_picture_a_film_and_a_scene_of_one_roll(tmp_path: Path) -> None:
         ("d.gif", ["--width", "64", "--height", "48", "--fps", "4"]),
         ("e.glb", ["--speed", "0.5"]),
     ):
-        done = render("--seed", "3", "--index", "1", "--out", tmp_path / name, *options)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout == f"{tmp_path / name}\n"
+        roll = ("--seed", "3", "--index", "1")
+        code, said, told = run("render", *roll, "--out", tmp_path / name, *options)
+        assert code == 0, told
+        assert said == f"{tmp_path / name}\n"
         if name == "d.gif":
-            assert "frames" in done.stderr  # progress
+            assert "frames" in told  # progress
     sizes = [Image.open(tmp_path / name).size for name in ("a.png", "b.png", "c.png", "d.gif")]
     assert sizes == [(200, 120), (200, 160), (400, 300), (64, 48)]
     bottoms = [Image.open(tmp_path / name).crop((0, 92, 200, 120)) for name in ("a.png", "g.png")]
@@ -49,18 +61,19 @@ def test_a_picture_a_film_and_a_scene_of_one_roll(tmp_path: Path) -> None:
     ]
 
 
-def test_a_roll_of_a_dataset_is_that_roll(tmp_path: Path) -> None:
+def test_a_roll_of_a_dataset_is_that_roll(tmp_path: Path, run: Run) -> None:
     physim.batch(4, tmp_path / "d", seed=8, toss="hand", workers=1)
     size = ("--width", "160", "--height", "100")
     for name, options in (
         ("run.png", ("--run", tmp_path / "d")),
         ("seed.png", ("--seed", "8", "--toss", "hand")),
     ):
-        done = render("--out", tmp_path / name, "--index", "2", *options, *size)
-        assert done.returncode == 0, done.stderr
+        code, _, told = run("render", "--out", tmp_path / name, "--index", "2", *options, *size)
+        assert code == 0, told
     assert (tmp_path / "run.png").read_bytes() == (tmp_path / "seed.png").read_bytes()
-    done = render("--out", tmp_path / "x.png", "--run", tmp_path / "d", "--index", "4")
-    assert done.returncode == 2 and "holds no roll 4" in done.stderr
+    missing = ("--run", tmp_path / "d", "--index", "4")
+    code, _, told = run("render", "--out", tmp_path / "x.png", *missing)
+    assert code == 2 and "holds no roll 4" in told
     assert not (tmp_path / "x.png").exists()
 
 
@@ -71,7 +84,7 @@ def test_a_roll_of_a_dataset_is_that_roll(tmp_path: Path) -> None:
         (["--out", "x.png", "--fps", "9"], "--fps does not go with a .png file"),
         (["--out", "x.gif", "--views", "4"], "--views does not go with a .gif file"),
         (["--out", "x.glb", "--width", "99"], "--width does not go with a .glb file"),
-        (["--out", "x.gif", "--sheet", "d"], "--sheet makes a picture, not a .gif file"),
+        (["--out", "x.gif", "--sheet", "d"], "--sheet does not go with a .gif file"),
         (["--out", "x.png", "--run", "d", "--toss", "hand"], "--toss does not go with --run"),
         (["--out", "x.png", "--rests", "--seed", "3"], "--seed does not go with --rests"),
         (["--out", "x.png", "--sheet", "d", "--outcomes", "d"], "does not go with --sheet"),
@@ -87,52 +100,45 @@ def test_a_roll_of_a_dataset_is_that_roll(tmp_path: Path) -> None:
         (["--out", "x.gif", "--width", "4096", "--height", "4096"], "too many for a .gif"),
     ],
 )
-def test_what_would_be_ignored_is_refused(options: list[str], says: str, tmp_path: Path) -> None:
-    place = str(tmp_path / options[1])
-    done = render(*options[:1], place, *options[2:])
-    assert done.returncode == 2
-    assert says in done.stderr and done.stderr.count("\n") == 1
+def test_what_would_be_ignored_is_refused(
+    options: list[str], says: str, tmp_path: Path, run: Run
+) -> None:
+    code, _, told = run("render", options[0], tmp_path / options[1], *options[2:])
+    assert code == 2
+    assert says in told and told.count("\n") == 1
     assert not list(tmp_path.iterdir())
 
 
 def test_a_full_place_is_told_and_leaves_nothing(tmp_path: Path) -> None:
     """A limit of the size of files stands for a full disk."""
     program = (
-        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (50000, 50000))\n"
-        "from physim.cli.main import main; main()"
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (50000, 50000))\n"
+        "from physim.cli.main import main\n"
+        "for options in sys.argv[1:]:\n"
+        "    try: main(['render', '--out', *options.split(' ')])\n"
+        "    except SystemExit as end: assert end.code == 2"
     )
-    for name, options in (("a.png", ()), ("b.gif", ("--fps", "4")), ("c.glb", ())):
-        done = subprocess.run(
-            [sys.executable, "-c", program, "render", "--out", str(tmp_path / name), *options],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 2
-        last = done.stderr.strip().splitlines()[-1]
-        assert "cannot be written (File too large)" in last
+    done = subprocess.run(
+        [sys.executable, "-c", program, "a.png", "b.gif --fps 4", "c.glb"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    for name in ("a.png", "b.gif", "c.glb"):
+        assert f"physim: {name}: cannot be written (File too large)" in done.stderr
     assert not list(tmp_path.iterdir())
 
 
-def test_an_mp4_without_the_encoder_says_what_to_install(tmp_path: Path) -> None:
-    program = (
-        "import sys; sys.modules['imageio_ffmpeg'] = None\nfrom physim.cli.main import main; main()"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, "render", "--out", str(tmp_path / "a.mp4")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2 and "pip install imageio-ffmpeg;" in done.stderr
+def test_an_mp4_without_the_encoder_says_what_to_install(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    code, _, told = run("render", "--out", tmp_path / "a.mp4")
+    assert code == 2 and "pip install imageio-ffmpeg;" in told
     assert not list(tmp_path.iterdir())
 
 
-def test_watch_refuses_what_a_dataset_fixes() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "physim", "watch", "--run", "d", "--surface", "felt"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2 and "--surface does not go with --run" in done.stderr
+def test_watch_refuses_what_a_dataset_fixes(run: Run) -> None:
+    code, _, told = run("watch", "--run", "d", "--surface", "felt")
+    assert code == 2 and "--surface does not go with --run" in told

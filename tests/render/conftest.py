@@ -7,18 +7,18 @@ import pytest
 
 import physim
 from physim.dataset.plan import BatchPlan
-from physim.render.replay import Replay, Theatre
+from physim.render.replay import Replay, ReplaySource
 
 
 @pytest.fixture(scope="session")
-def theatre() -> Iterator[Theatre]:
-    with Theatre(BatchPlan(n=1, seed=3)) as theatre:
-        yield theatre
+def source() -> Iterator[ReplaySource]:
+    with ReplaySource(BatchPlan(n=1, seed=3)) as source:
+        yield source
 
 
 @pytest.fixture(scope="session")
-def replay(theatre: Theatre) -> Replay:
-    return theatre.replay(0)
+def replay(source: ReplaySource) -> Replay:
+    return source.replay(0)
 
 
 @pytest.fixture(scope="session")

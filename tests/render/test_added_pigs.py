@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from physim.render import pig_meshes
-from physim.render.pig_meshes import PigLook, colored_meshes, pig_look
+from physim.render.pig_meshes import PigLook, pig_look, shaded_obj
 from physim.types import PIG_NAMES
 
 Array = NDArray[Any]
@@ -31,8 +30,7 @@ def look_of(vertices: Array, faces: Array, side: str) -> PigLook:
         vertices,
         1.0,
     )
-    loaded: Any = SimpleNamespace(model=SimpleNamespace(dot_side=side))
-    return pig_meshes._dotted(plain, loaded)
+    return pig_meshes._dotted(plain, side)
 
 
 def box(length: float, width: float, height: float) -> tuple[Array, Array]:
@@ -92,8 +90,8 @@ def test_the_cut_surface_is_the_same_surface(shape: str) -> None:
     assert after.sum(axis=0) == pytest.approx(np.zeros(3), abs=1e-9)  # closed, and wound alike
     corners = (look.vertices_m[look.faces] * after[:, None] / 9).sum()
     assert corners == pytest.approx((vertices[faces] * before[:, None] / 9).sum())  # the volume
-    assert len(look.normals) == len(look.sky) == len(look.vertices_m) > look.faces.max()
-    assert (look.sky >= 0).all() and (look.sky <= 1).all()
+    assert len(look.normals) == len(look.visibility) == len(look.vertices_m) > look.faces.max()
+    assert (look.visibility >= 0).all() and (look.visibility <= 1).all()
 
 
 def test_where_there_is_no_flank_there_is_no_dot() -> None:
@@ -103,19 +101,15 @@ def test_where_there_is_no_flank_there_is_no_dot() -> None:
     assert look.names == ("skin",) and len(look.faces) == 12
 
 
-def test_black_and_pink_differ_from_each_other_and_from_their_dot(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_black_and_pink_differ_from_each_other_and_from_their_dot() -> None:
     look = look_of(*SHAPES["cube"], "right")
-    monkeypatch.setattr(pig_meshes, "pig_look", lambda model: look)
     skins = {}
     for name in PIG_NAMES:
-        skin, dot = colored_meshes("cube", name)  # as the window has them
-        assert np.linalg.norm(np.subtract(skin.color, dot.color)) > 0.4
-        assert [skin.color, dot.color] == [tuple(row) for row in look.colors(name).tolist()]
-        assert len(skin.faces) + len(dot.faces) == len(look.faces)
-        skins[name] = np.array(skin.color)
+        skins[name], dot = look.colors(name)
+        assert np.linalg.norm(skins[name] - dot) > 0.4
     assert np.linalg.norm(skins["black"] - skins["pink"]) > 0.5
+    files = [shaded_obj(look, material, 1.0) for material in (0, 1)]  # as the window has them
+    assert sum(text.count("\nf ") for text in files) == len(look.faces)
 
 
 def test_the_standard_pig_keeps_its_colours_and_its_own_dot() -> None:

@@ -16,9 +16,9 @@ from PIL import Image as Pillow
 from physim.errors import ConfigError
 from physim.quaternions import rotate
 from physim.render import film
-from physim.render.film import CameraPath, FilmPlan, frames
+from physim.render.camera import CameraPath
+from physim.render.film import FilmPlan, frames, glb
 from physim.render.replay import Replay
-from physim.render.scene_file import glb
 
 SMALL = FilmPlan(64, 48, frames_per_s=5.0)
 

@@ -9,7 +9,7 @@ from physim.pigs.by_name import load_model
 from physim.quaternions import matrix
 from physim.render.camera import framing
 from physim.render.pig_meshes import PlacedPig, pig_look
-from physim.render.raster import rasterise
+from physim.render.scene import materials_at, rasterise
 from physim.simulator import RestTable, lying
 from physim.types import PINK, Pose
 
@@ -27,7 +27,7 @@ def seen(pig: PlacedPig) -> dict[str, int]:
     look, view = pig_look(pig.model), framing([pig], WIDTH / HEIGHT)
     vertices = look.vertices_m @ matrix(pig.state.quat_xyzw).T + pig.state.position_m
     got = rasterise(view.project(vertices, WIDTH, HEIGHT), look.faces, WIDTH, HEIGHT)
-    counts = np.bincount(look.materials_at(got), minlength=len(look.names))
+    counts = np.bincount(materials_at(look, got), minlength=len(look.names))
     return dict(zip(look.names, counts.tolist(), strict=True))
 
 

@@ -13,8 +13,9 @@ from physim.dataset.parquet import read_columns
 from physim.dataset.run import run_batch
 from physim.errors import DatasetError
 from physim.render import gallery
-from physim.render.pictures import GAP, TILE, Tile, contact_sheet, headline, title_of
-from physim.render.replay import Replay, RunTheatre, Theatre, differences, read_row
+from physim.render.gallery import GAP, TILE, Tile, contact_sheet
+from physim.render.pictures import headline, title_of
+from physim.render.replay import DatasetReplaySource, Replay, ReplaySource, differences, read_row
 from physim.simulator import Setup, Simulator
 from physim.types import PIG_NAMES, RigidState
 from physim.validate.datasets import SetupPlan
@@ -24,9 +25,9 @@ def test_a_dataset_s_rolls_are_seen_at_rest_and_pass_through_their_rows(dataset:
     """The rows are of fast rolls: they hold pigs that were certain, not at rest."""
     rows = pandas.read_parquet(dataset / "rolls").to_dict("records")
     assert len(rows) == 20
-    with RunTheatre(dataset) as theatre, Simulator(Setup.named(settle="full")) as simulator:
+    with DatasetReplaySource(dataset) as source, Simulator(Setup.named(settle="full")) as simulator:
         for row in rows:
-            replay = theatre.replay(row["index"])
+            replay = source.replay(row["index"])
             expected = simulator.roll(5, row["index"])
             assert headline(replay.roll).split(":")[0] == title_of(row["outcome"])
             for number, (name, pig) in enumerate(zip(PIG_NAMES, expected.pigs, strict=True)):
@@ -58,9 +59,9 @@ def lies_as_named(state: RigidState, pose: str) -> bool:
 
 
 def test_a_row_with_another_bit_or_label_is_told(dataset: Path) -> None:
-    with RunTheatre(dataset) as theatre:
-        replay = theatre.replay(2)
-        row = read_row(dataset, theatre.manifest, 2)
+    with DatasetReplaySource(dataset) as source:
+        replay = source.replay(2)
+        row = read_row(dataset, source.manifest, 2)
         assert differences(replay, row) == []
         other = {**row, "pink_qx": float(np.nextafter(row["pink_qx"], 2.0)), "outcome": "oinker"}
         assert differences(replay, other) == ["outcome", "pink_qx"]
@@ -68,13 +69,13 @@ def test_a_row_with_another_bit_or_label_is_told(dataset: Path) -> None:
 
 def test_rows_that_are_not_there_and_counts_are_refused(dataset: Path, tmp_path: Path) -> None:
     with (
-        RunTheatre(dataset) as theatre,
+        DatasetReplaySource(dataset) as source,
         pytest.raises(DatasetError, match=r"no roll 20 \(asked for: 0 to 19\)"),
     ):
-        theatre.replay(20)
+        source.replay(20)
     physim.batch(4, tmp_path / "c", seed=5, workers=1, counts_only=True)
     with pytest.raises(DatasetError, match="counts only"):
-        RunTheatre(tmp_path / "c")
+        DatasetReplaySource(tmp_path / "c")
 
 
 def test_a_dataset_without_a_roll_has_no_sheet(dataset: Path, tmp_path: Path) -> None:
@@ -89,15 +90,15 @@ def test_rolls_of_a_validation_are_seen_where_names_make_its_setup(tmp_path: Pat
     named, unnamed = Setup.named(), setup(Setup.named(), {"friction": 0.3})
     for name, thrown in (("named", named), ("unnamed", unnamed)):
         run_batch(SetupPlan.make("main", thrown, seed=7, rolls=2), tmp_path / name, workers=1)
-    with RunTheatre(tmp_path / "named") as theatre:
-        assert theatre.replay(1).roll.index == 1
+    with DatasetReplaySource(tmp_path / "named") as source:
+        assert source.replay(1).roll.index == 1
     with pytest.raises(DatasetError, match="a setup that no names make again"):
-        RunTheatre(tmp_path / "unnamed")
+        DatasetReplaySource(tmp_path / "unnamed")
     manifest = tmp_path / "named" / "manifest.json"
     text = manifest.read_text()
     manifest.write_text(text.replace('"label"', '"lable"'))
-    with pytest.raises(DatasetError, match=r"names what no batch has \(lable\)"):
-        RunTheatre(tmp_path / "named")
+    with pytest.raises(DatasetError, match="a setup that no names make again"):
+        DatasetReplaySource(tmp_path / "named")
 
 
 def test_sheets_of_a_dataset(dataset: Path) -> None:
@@ -112,9 +113,9 @@ def test_sheets_of_a_dataset(dataset: Path) -> None:
         assert len(set(image.convert("L").tobytes())) > 60
 
 
-def test_the_rests_of_a_model_and_rolls_in_a_row(theatre: Theatre) -> None:
-    rests = gallery.rest_sheet("standard", most=2, rarest=1)
-    rolls = gallery.rolls_sheet(theatre, 0, 2)
+def test_the_rests_of_a_model_and_rolls_in_a_row(source: ReplaySource) -> None:
+    rests = gallery.rest_sheet("standard")
+    rolls = gallery.rolls_sheet(source, 0, 2)
     assert rests.size[0] == 3 * (TILE[0] + GAP) + GAP
     assert rolls.size[0] == 2 * (TILE[0] + GAP) + GAP
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from physim.render.camera import View
-from physim.render.raster import rasterise
+from physim.render.scene import rasterise
 
 # Two triangles, clockwise on the screen since y points down: seen from the front.
 SQUARE = np.array([[2.0, 1.0, 1.0], [2.0, 7.0, 1.0], [12.0, 7.0, 1.0], [12.0, 1.0, 1.0]])

@@ -10,7 +10,7 @@ import pytest
 from physim.physics.surfaces import table as table_named
 from physim.pigs.by_name import load_model
 from physim.render.camera import View, fitted, framing
-from physim.render.light import OPEN_LIGHT, Shade
+from physim.render.light import OPEN_LIGHT, ShadowMap
 from physim.render.pig_meshes import PlacedPig, linear, pig_look, srgb
 from physim.render.scene import picture
 from physim.simulator import RestTable, lying
@@ -91,11 +91,11 @@ def test_a_pig_below_the_table_is_hidden_by_it_and_seen_beside_it() -> None:
 def test_shade_is_deep_under_a_pig_and_none_far_away() -> None:
     look, pig = pig_look("standard"), pig_in(Pose.TROTTER)
     points = look.points_m + pig.state.position_m  # upright: its rest turns it by nothing much
-    shade = Shade.of(points, look.spacing_m)
+    shade = ShadowMap.of(points, look.spacing_m)
     left = shade.light / OPEN_LIGHT
     under = tuple(int(k) for k in -shade.corner_m / shade.texel_m)
     assert left[under].max() < 0.5 and left[0, 0].min() > 0.99
-    high = Shade.of(points + [0.0, 0.0, 0.3], look.spacing_m)
+    high = ShadowMap.of(points + [0.0, 0.0, 0.3], look.spacing_m)
     assert high.light.min() > shade.light.min() + 0.2  # a pig in the air takes less of it
 
 

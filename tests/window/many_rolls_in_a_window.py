@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 
 from physim.dataset.plan import BatchPlan
+from physim.render.replay import ReplaySource
 from physim.window.bullet_gui import Window
-from physim.window.show import Show
+from physim.window.watch import WatchSession
 
 ROLLS, FIRST = 200, 40
 
@@ -16,13 +17,13 @@ def memory() -> int:
 
 
 seen = {}
-with Window(320, 240) as window, Show(window, BatchPlan(n=1), 0, None, 4 / 3) as show:
+with Window(320, 240) as window, WatchSession(window, ReplaySource(BatchPlan(n=1)), 0) as session:
     for number in range(1, ROLLS + 1):
         now_s = 20.0 * number
-        show.beat(now_s)
-        show.beat(now_s + 0.3)  # in the air
-        show.beat(now_s + 10.0)  # at rest
-        show.press("r")
+        session.update(now_s)
+        session.update(now_s + 0.3)  # in the air
+        session.update(now_s + 10.0)  # at rest
+        session.actions()["r"]()
         seen[number] = memory()
 sys.stderr.write(f"{ROLLS} rolls\n")
 print("memory", seen[FIRST], seen[ROLLS], flush=True)

@@ -1,13 +1,21 @@
-"""A stage that only takes notes."""
+"""A window that only takes notes."""
 
 from __future__ import annotations
 
-from physim.render.pig_meshes import Color, ColoredMesh
+from collections.abc import Sequence
+
+import numpy as np
+
+from physim.render.camera import View
+from physim.render.pig_meshes import Color, PlacedPig, pig_look
 from physim.types import FloatArray, RigidState, Table
+from physim.window.bullet_gui import Window
 
 
-class Notes:
-    """A stage without a window."""
+class Notes(Window):
+    """No window."""
+
+    aspect = 1.5
 
     def __init__(self) -> None:
         self.pressed: list[str] = []
@@ -16,7 +24,7 @@ class Notes:
         self.sliders: dict[int, float] = {}
         self.names: dict[str, int] = {}
         self.marks = 0
-        self.looks: list[tuple[float, ...]] = []
+        self.looks: list[View] = []
         self.clears = 0
 
     def clear(self) -> None:
@@ -26,17 +34,18 @@ class Notes:
     def add_table(self, table: Table, color: Color) -> None:
         pass
 
-    def add(self, meshes: list[ColoredMesh], state: RigidState) -> list[int]:
-        assert all(len(mesh.faces) for mesh in meshes)
+    def add(self, pig: PlacedPig) -> list[int]:
+        look = pig_look(pig.model)
+        assert np.bincount(look.materials, minlength=len(look.names)).all()
         number = len(self.bodies)
-        self.bodies[number] = state
+        self.bodies[number] = pig.state
         return [number]
 
-    def move(self, handles: list[int], state: RigidState) -> None:
+    def move(self, handles: Sequence[int], state: RigidState) -> None:
         for handle in handles:
             self.bodies[handle] = state
 
-    def mark(self, places_m: list[FloatArray], color: Color) -> None:
+    def mark(self, places_m: Sequence[FloatArray], color: Color) -> None:
         self.marks += len(places_m)
 
     def outline(self, corners_m: FloatArray, color: Color) -> None:
@@ -45,10 +54,8 @@ class Notes:
     def unmark(self) -> None:
         self.marks = 0
 
-    def look(
-        self, target_m: FloatArray, distance_m: float, azimuth_deg: float, up_deg: float
-    ) -> None:
-        self.looks.append((*target_m.tolist(), distance_m, azimuth_deg, up_deg))
+    def look(self, view: View) -> None:
+        self.looks.append(view)
 
     def write(self, name: str, text: str, across: float, down: float, color: Color) -> None:
         assert text.isascii()  # the window's letters
