@@ -27,13 +27,15 @@ import numpy as np
 
 from physim.dataset.plan import BatchPlan
 from physim.errors import PhysicsError, PhysimError
+from physim.physics.body import Body
+from physim.physics.simulate import PigsInEngine, PlainPyBullet, simulate
 from physim.seeding import stream
 from physim.simulator import FAST, FULL, RestTable, Setup, Simulator, judge
 from physim.statistics.compare import g_test, total_variation
 from physim.statistics.counts import NAMED_POSES, Counts
 from physim.statistics.report import summarize
 from physim.tosses.release import Draws
-from physim.types import Pose, Rest, Roll, Status, Toss
+from physim.types import Pose, Roll, Status
 
 
 @dataclass(frozen=True)
@@ -178,25 +180,16 @@ class Contestant(Protocol):
         ...
 
 
-class Loop(Protocol):
-    """An engine from outside physim, with the physics alone. Used with `with`."""
+class Loop(PigsInEngine, Protocol):
+    """Two pigs in a physics engine. Used with `with`."""
 
     def __enter__(self) -> object: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
-
-    def settle(self, toss: Toss) -> Rest:
-        """From release to rest; states in the pig frame."""
-        ...
+    def __exit__(self, *error: Any) -> None: ...
 
 
 class Judged:
-    """A loop with physim's tosses before it and its classifier behind. Use it with `with`."""
+    """A plain loop with physim's tosses before it and its classifier behind. Used by `with`."""
 
     def __init__(self, setup: Setup, loop: Loop) -> None:
         self.setup = setup
@@ -221,7 +214,7 @@ class Judged:
         """The roll of that seed and index."""
         pigs = self.setup.pigs
         toss = self.setup.toss.release(Draws(stream(seed, index)), index, pigs)
-        return judge(seed, index, self.loop.settle(toss), pigs, self._rests)
+        return judge(seed, index, simulate(self.loop, toss), pigs, self._rests)
 
 
 def has_mujoco() -> bool:
@@ -229,12 +222,16 @@ def has_mujoco() -> bool:
     return find_spec("mujoco") is not None
 
 
+def plain_pybullet(setup: Setup) -> PlainPyBullet:
+    """The reference loop of this setup."""
+    bodies = Body.of(setup.black), Body.of(setup.pink)
+    return PlainPyBullet(bodies, setup.table, setup.settings, setup.criterion)
+
+
 def contestant(name: str, setup: Setup) -> AbstractContextManager[Contestant]:
     """One of `NAMES` with this setup, to be opened by `with`."""
     if name == PLAIN:
-        from physim.bench.pybullet_loop import PlainPyBullet
-
-        return Judged(setup, PlainPyBullet(setup))
+        return Judged(setup, plain_pybullet(setup))
     if name == MUJOCO:
         from physim.bench.mujoco_loop import MujocoPigs
 
