@@ -21,9 +21,9 @@ References:
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cached_property
 from math import cos, sin, sqrt
-from typing import NamedTuple
 
 import numpy as np
 
@@ -123,7 +123,8 @@ class Flight:
         )
 
 
-class FlightPiece(NamedTuple):
+@dataclass(frozen=True)
+class FlightPiece:
     """A flight as a piece of a trajectory: the state, from the time since release."""
 
     flight: Flight
