@@ -20,7 +20,6 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from multiprocessing.connection import Connection
-from types import TracebackType
 from typing import Any, Protocol
 
 import numpy as np
@@ -202,13 +201,8 @@ class Judged:
         self.loop.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.loop.__exit__(kind, error, trace)
+    def __exit__(self, *error: object) -> None:
+        self.loop.__exit__(*error)
 
     def roll(self, seed: int, index: int) -> Roll:
         """The roll of that seed and index."""
@@ -271,12 +265,7 @@ class Lane:
         theirs.close()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._pipe.close()
         self._process.kill()
         self._process.join()

@@ -37,17 +37,10 @@ class PigsInEngine(Protocol):
     settings: EngineSettings
     criterion: RestCriterion
 
-    def place(self, states: PlainStates) -> None:
-        """Puts the pigs where they are released."""
-
-    def step(self, steps: int) -> None:
-        """Steps the world."""
-
-    def sample(self) -> PlainStates:
-        """Where the pigs are and how they move."""
-
-    def touching(self) -> bool:
-        """Whether the pigs are in contact."""
+    def place(self, states: PlainStates) -> None: ...
+    def step(self, steps: int) -> None: ...
+    def sample(self) -> PlainStates: ...
+    def touching(self) -> bool: ...
 
 
 def simulate(pigs: PigsInEngine, toss: Toss) -> Rest:
