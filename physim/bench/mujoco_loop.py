@@ -13,19 +13,14 @@ bodies' factors. Rolling and spinning friction are left out (the standard pig ha
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from types import TracebackType
-
 import mujoco
 import numpy as np
-from scipy.optimize import brentq
 
-from physim.bench.stillness import Seen, Stillness, off_table
-from physim.physics.body import Body
-from physim.quaternions import conjugate, rotate
+from physim.physics.body import Body, damping_ratio
+from physim.physics.state import PlainState, PlainStates
+from physim.quaternions import body_to_world, world_to_body
 from physim.simulator import Setup
-from physim.types import GRAVITY_M_S2, Ended, FloatArray, Rest, RigidState, Status, Toss
+from physim.types import GRAVITY_M_S2, FloatArray
 
 # w h: a sphere's restitution is off by .05 at most in the mean over the phases of the step, by .12
 # in the worst one.
@@ -42,66 +37,42 @@ class MujocoPigs:
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
         self.bodies = (Body.of(setup.black), Body.of(setup.pink))
+        self.table, self.settings = setup.table, setup.settings
+        self.criterion = setup.criterion
 
     def __enter__(self) -> MujocoPigs:
         self.model = mujoco.MjModel.from_xml_string(model_xml(self.setup, self.bodies))
         self.data = mujoco.MjData(self.model)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         del self.model, self.data
 
-    def settle(self, toss: Toss) -> Rest:
-        """From release to rest; states in the pig frame."""
-        rule, settings = self.setup.criterion, self.setup.settings
-        self.release(toss)
-        still = Stillness(self.bodies, self.setup.table, rule)
-        status, steps, now_s, pigs = Status.UNSETTLED, 0, 0.0, self.look()
-        while now_s < rule.cap_s:
-            self.advance(settings.steps_a_call)
-            steps += settings.steps_a_call
-            now_s = steps * settings.time_step_s
-            pigs = self.look()
-            if still.at_rest(now_s, pigs, self.pigs_meet):
-                status = Status.OK
-                break
-        if any(off_table(pig, self.setup.table) for pig in pigs):
-            status = Status.OFF_TABLE
-        first, second = (
-            body.leave(RigidState(*(np.array(numbers) for numbers in pig)))
-            for body, pig in zip(self.bodies, pigs, strict=True)
-        )
-        return Rest(status, Ended.REST, now_s, (first, second), (now_s, now_s), steps)
-
-    def release(self, toss: Toss) -> None:
+    def place(self, states: PlainStates) -> None:
         """Puts the pigs where the toss lets them go."""
         mujoco.mj_resetData(self.model, self.data)
-        for number, (body, state) in enumerate(zip(self.bodies, toss.pigs, strict=True)):
-            start = body.enter(state)
-            spin = rotate(conjugate(start.quat_xyzw), start.angular_velocity_rad_s)
-            x, y, z, w = start.quat_xyzw
-            self.data.qpos[7 * number : 7 * number + 7] = [*start.position_m, w, x, y, z]
-            self.data.qvel[6 * number : 6 * number + 6] = [*start.velocity_m_s, *spin]
+        for number, (place, quat, velocity, spin) in enumerate(states):
+            x, y, z, w = quat
+            own = world_to_body(quat, spin)  # MuJoCo counts spin along the body's own axes
+            self.data.qpos[7 * number : 7 * number + 7] = [*place, w, x, y, z]
+            self.data.qvel[6 * number : 6 * number + 6] = [*velocity, *own]
 
-    def advance(self, steps: int) -> None:
+    def step(self, steps: int) -> None:
         """Steps the world, in C."""
         mujoco.mj_step(self.model, self.data, nstep=steps)
 
-    def look(self) -> Sequence[Seen]:
-        """Both pigs' motion, principal frame, SI; the spin along the pig's own axes."""
-        places, motions = self.data.qpos.tolist(), self.data.qvel.tolist()
-        pigs = []
-        for place, motion in zip((places[:7], places[7:]), (motions[:6], motions[6:]), strict=True):
-            w, x, y, z = place[3:]
-            pigs.append((place[:3], (x, y, z, w), motion[:3], motion[3:]))
-        return pigs
+    def sample(self) -> PlainStates:
+        """Both states (principal frame)."""
+        return self._state(0), self._state(1)
 
-    def pigs_meet(self) -> bool:
+    def _state(self, number: int) -> PlainState:
+        x, y, z, qw, qx, qy, qz = self.data.qpos[7 * number : 7 * number + 7].tolist()
+        u, v, w, *spin = self.data.qvel[6 * number : 6 * number + 6].tolist()
+        quat = qx, qy, qz, qw
+        a, b, c = spin
+        return PlainState((x, y, z), quat, (u, v, w), body_to_world(quat, (a, b, c)))
+
+    def touching(self) -> bool:
         """Whether the pigs are in contact."""
         of_table = 0
         owners = self.model.geom_bodyid[self.data.contact.geom]
@@ -146,27 +117,6 @@ def model_xml(setup: Setup, bodies: tuple[Body, Body]) -> str:
         f"<asset>{''.join(meshes)}</asset>"
         f"<worldbody>{''.join(tables)}{''.join(pigs)}</worldbody></mujoco>"
     )
-
-
-def damping_ratio(restitution: float) -> float:
-    """The damping ratio, at most 1, of a spring that returns this share of the speed.
-
-    The contact ends where its force would begin to pull. Critical damping returns exp(-2) = .135;
-    what should bounce less gets it all the same, since a stronger damper needs finer steps.
-
-    References:
-        T. Schwager, T. Pöschel, "Coefficient of restitution and linear-dashpot model
-        revisited", Granular Matter 9, 2007.
-    """
-    if restitution <= math.exp(-2.0):
-        return 1.0
-
-    def excess(ratio: float) -> float:
-        root = math.sqrt(1.0 - ratio * ratio)
-        angle = math.pi - math.atan2(2.0 * ratio * root, 1.0 - 2.0 * ratio * ratio)
-        return ratio / root * angle + math.log(restitution)
-
-    return float(brentq(excess, 0.0, 1.0 - 1e-9))
 
 
 def _contact(friction: float, restitution: float, step_s: float) -> str:

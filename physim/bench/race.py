@@ -20,13 +20,14 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from multiprocessing.connection import Connection
-from types import TracebackType
 from typing import Any, Protocol
 
 import numpy as np
 
 from physim.dataset.plan import BatchPlan
 from physim.errors import PhysicsError, PhysimError
+from physim.physics.body import Body
+from physim.physics.simulate import PigsInEngine, PlainPyBullet, simulate
 from physim.seeding import stream
 from physim.setup_options import FAST, FULL
 from physim.simulator import RestTable, Setup, Simulator, judge
@@ -34,7 +35,7 @@ from physim.statistics.compare import g_test, total_variation
 from physim.statistics.counts import NAMED_POSES, Counts
 from physim.statistics.report import summarize
 from physim.tosses.release import Draws
-from physim.types import Pose, Rest, Roll, Status, Toss
+from physim.types import Pose, Roll, Status
 
 
 @dataclass(frozen=True)
@@ -179,25 +180,16 @@ class Contestant(Protocol):
         ...
 
 
-class Loop(Protocol):
-    """An engine from outside physim, with the physics alone. Used with `with`."""
+class Loop(PigsInEngine, Protocol):
+    """Two pigs in a physics engine. Used with `with`."""
 
     def __enter__(self) -> object: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
-
-    def settle(self, toss: Toss) -> Rest:
-        """From release to rest; states in the pig frame."""
-        ...
+    def __exit__(self, *error: Any) -> None: ...
 
 
 class Judged:
-    """A loop with physim's tosses before it and its classifier behind. Use it with `with`."""
+    """A plain loop with physim's tosses before it and its classifier behind. Used by `with`."""
 
     def __init__(self, setup: Setup, loop: Loop) -> None:
         self.setup = setup
@@ -210,19 +202,14 @@ class Judged:
         self.loop.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.loop.__exit__(kind, error, trace)
+    def __exit__(self, *error: object) -> None:
+        self.loop.__exit__(*error)
 
     def roll(self, seed: int, index: int) -> Roll:
         """The roll of that seed and index."""
         pigs = self.setup.pigs
         toss = self.setup.toss.release(Draws(stream(seed, index)), index, pigs)
-        return judge(seed, index, self.loop.settle(toss), pigs, self._rests)
+        return judge(seed, index, simulate(self.loop, toss), pigs, self._rests)
 
 
 def has_mujoco() -> bool:
@@ -230,12 +217,16 @@ def has_mujoco() -> bool:
     return find_spec("mujoco") is not None
 
 
+def plain_pybullet(setup: Setup) -> PlainPyBullet:
+    """The reference loop of this setup."""
+    bodies = Body.of(setup.black), Body.of(setup.pink)
+    return PlainPyBullet(bodies, setup.table, setup.settings, setup.criterion)
+
+
 def contestant(name: str, setup: Setup) -> AbstractContextManager[Contestant]:
     """One of `NAMES` with this setup, to be opened by `with`."""
     if name == PLAIN:
-        from physim.bench.pybullet_loop import PlainPyBullet
-
-        return Judged(setup, PlainPyBullet(setup))
+        return Judged(setup, plain_pybullet(setup))
     if name == MUJOCO:
         from physim.bench.mujoco_loop import MujocoPigs
 
@@ -275,12 +266,7 @@ class Lane:
         theirs.close()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._pipe.close()
         self._process.kill()
         self._process.join()

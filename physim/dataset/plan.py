@@ -24,7 +24,7 @@ from physim.setup_options import SetupOptions
 from physim.types import PigModel, Roll
 
 if TYPE_CHECKING:
-    from physim.simulator import Prepared, Setup
+    from physim.simulator import Setup, SimulationContext
 
 _LEAST_CHUNK = 200  # rolls a file: a few seconds of work
 _MOST_CHUNK = 50_000  # 15 MB while they wait for their chunk
@@ -47,7 +47,7 @@ class SetupSource:
     """The rolls of one setup, with what is computed before: can be opened on any machine."""
 
     setup: Setup
-    prepared: Prepared
+    prepared: SimulationContext
 
     def open(self) -> AbstractContextManager[Roller]:
         """A simulator of its own."""
@@ -91,10 +91,10 @@ class BatchPlan(SetupOptions):
 
     def source(self) -> SetupSource:
         """What workers are sent; raises as `setup`."""
-        from physim.simulator import Prepared
+        from physim.simulator import SimulationContext
 
         setup = self.setup()
-        return SetupSource(setup, Prepared.of(setup.pigs, setup.table))
+        return SetupSource(setup, SimulationContext.of(setup.pigs, setup.table))
 
     def open(self) -> AbstractContextManager[Roller]:
         """A simulator of its own."""
@@ -127,7 +127,7 @@ def resolve(seed: int, settle: str, setup: Setup) -> Json:
         "pink": _model(setup.pink),
         "toss": {"kind": type(setup.toss).__name__.lower(), **_fields(setup.toss)},
         "table": asdict(setup.table),
-        "engine": asdict(setup.settings),
+        "engine": setup.settings.as_written(),
         "rest": asdict(setup.criterion),
     }
     plain: Json = json.loads(json.dumps(resolved))

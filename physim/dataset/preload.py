@@ -15,7 +15,7 @@ if _hidden:
     _modules["scipy"] = None  # an import fails as if it were not installed
 try:
     from physim import compiled, simulator  # noqa: F401
-    from physim.physics import simulate  # noqa: F401
+    from physim.physics.fast import world  # noqa: F401
 
     compiled.load()  # Numba loads most of itself at the first call of anything compiled
 finally:

@@ -7,7 +7,7 @@ from PIL import Image as Pillow
 from PIL import ImageDraw
 
 from physim.convex import convex_polygon, inside_margin
-from physim.poses.contacts import heights_m, table_gap_m, table_gaps
+from physim.poses.classify import heights_m, table_gap_m, table_gaps
 from physim.quaternions import rotate, up_in_body
 from physim.render.camera import framing
 from physim.render.pictures import FAINT, INK, PAPER, Ink, details, headline, title_of, write
@@ -102,7 +102,7 @@ def _told(result: PigResult, model: PigModel, state: RigidState) -> list[str]:
     gaps = sorted(table_gaps(model, state).items(), key=lambda item: item[1])
     spare = [f"{label} {1e3 * gap:.2f}" for label, gap in gaps if gap >= table_gap_m(model)][:5]
     margin_mm = 1e3 * inside_margin(state.position_m[:2], support_polygon(model, state))
-    forward, left, up = up_in_body(state.quat_xyzw)
+    forward, left, up = up_in_body(state.quat_xyzw.tolist())
     lines = [
         "touches: " + (", ".join(dict.fromkeys(touching)) or "nothing"),
         "next parts, mm above the table: " + ", ".join(spare),

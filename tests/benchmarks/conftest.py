@@ -28,11 +28,11 @@ def toss_of(setup: Setup) -> Callable[[int], Toss]:
 
 @pytest.fixture(params=["pybullet", pytest.param("mujoco", marks=needs_mujoco)])
 def loop(request: pytest.FixtureRequest) -> Any:
-    """The class of a loop; called with a setup and opened by `with`."""
+    """What makes a loop; called with a setup and opened by `with`."""
     if request.param == "pybullet":
-        from physim.bench.pybullet_loop import PlainPyBullet
+        from physim.bench.race import plain_pybullet
 
-        return PlainPyBullet
+        return plain_pybullet
     from physim.bench.mujoco_loop import MujocoPigs
 
     return MujocoPigs
