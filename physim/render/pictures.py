@@ -19,6 +19,7 @@ from physim.render.camera import framing
 from physim.render.pig_meshes import PlacedPig
 from physim.render.replay import Replay
 from physim.render.scene import Image, picture
+from physim.rules.score import points_text
 from physim.types import Outcome, Roll, Table
 
 TILE = (400, 300)
@@ -167,10 +168,7 @@ PAPER, INK, FAINT = (250, 248, 244), (40, 36, 40), (120, 112, 116)
 
 def headline(roll: Roll) -> str:
     """Outcome and points."""
-    name = title_of(Outcome(roll.outcome))
-    if roll.score is None:
-        return f"{name}: no points"
-    return f"{name}: {roll.score} point{'' if roll.score == 1 else 's'}"
+    return f"{title_of(Outcome(roll.outcome))}: {points_text(roll.score)}"
 
 
 def title_of(name: Outcome | str) -> str:

@@ -152,7 +152,7 @@ def test_a_source_that_never_scores_is_refused(
 ) -> None:
     throws = [labelled_throws()[name] for name in ("off_table", "pig_out")]
     source = Distribution("a cube", tuple(throws), (9.0, 1.0), 10)
-    monkeypatch.setattr(f"physim.cli.{command}.distribution_of", lambda *_: source)
+    monkeypatch.setattr("physim.cli.strategy.distribution_of", lambda *_: source)
     code, out, err = run(capfd, command)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "a cube: none of its throws scores points, so no game would end" in err
