@@ -1,12 +1,8 @@
-"""Where a game stands, and what each move makes of it.
+"""Where a game stands, what each move makes of it, and which moves the rules allow.
 
-Players are seats here, from 0 in the order of turns; a player who is out keeps the seat. The moves
-take for granted that they are allowed: `legal.py` says which are. A tournament plays on this
-directly; `game.py` adds the log.
-
-What can happen in a game: the entries of its log. Players are named by their ids.
-
-Which moves the rules allow where a game stands; a refusal says why and what to do instead.
+Players are seats in a `State`, from 0 in the order of turns; a player who is out keeps the seat.
+Its moves take for granted that they are allowed, and a tournament plays on it directly. A `Game`
+checks each event, which names players by their ids, and keeps the log.
 """
 
 from __future__ import annotations
@@ -18,8 +14,9 @@ from dataclasses import dataclass
 from physim.errors import GameError, shown
 from physim.game.players import Start
 from physim.rules.hog_call import is_right, read_prediction, transfer
-from physim.rules.ruleset import MAX_TARGET, Effect, End, Predicts, RuleSet
-from physim.rules.throws import Throw, labelled_throws, throw_of
+from physim.rules.ruleset import MAX_TARGET, Effect, End, RuleSet
+from physim.rules.score import outcome_of
+from physim.rules.throws import Throw, labelled_throws
 from physim.types import Outcome
 
 
@@ -256,7 +253,7 @@ def check(start: Start, state: State, event: Event) -> None:
     if isinstance(event, Called):
         _check_call(start, state, event)
     elif isinstance(event, Thrown):
-        _check_throw(state, event.throw)
+        _check_throw(event.throw)
     elif isinstance(event, Points):
         _check_points(state, event.points)
     elif isinstance(event, Banked):
@@ -264,14 +261,11 @@ def check(start: Start, state: State, event: Event) -> None:
             raise GameError("a Hog Call waits for the throw; throw before you bank")
         if state.rolls == 0:
             raise GameError("nothing is thrown yet in this turn; throw at least once, then bank")
-    elif isinstance(event, Removed):
-        if state.out[start.seat(event.player)]:
-            raise GameError(f"{_name(start, event.player)} is out of the game already")
-    elif isinstance(event, Corrected):
+    else:
         seat = start.seat(event.player)
         if state.out[seat]:
-            raise GameError(f"{_name(start, event.player)} is out of the game; undo that first")
-        if not 0 <= event.score <= MAX_TARGET:
+            raise GameError(f"{start.players[seat].name} is out of the game; undo that first")
+        if isinstance(event, Corrected) and not 0 <= event.score <= MAX_TARGET:
             raise GameError(f"a score is from 0 to {MAX_TARGET}, found {event.score}")
 
 
@@ -287,18 +281,9 @@ def may_call(state: State, seat: int) -> bool:
     )
 
 
-def is_possible(throw: Throw) -> bool:
-    """Whether the throw's name, points and poses can go together."""
-    if throw.poses is not None and throw.outcome not in _WHATEVER_THE_POSES:
-        return throw == throw_of(*throw.poses)
-    if throw.outcome is Outcome.MIXED_COMBO:
-        return throw.points in _MIXED_POINTS
-    return _FIXED[throw.outcome.value].points == throw.points
-
-
 def _check_call(start: Start, state: State, event: Called) -> None:
     rules, seat = state.rules, start.seat(event.player)
-    name = _name(start, event.player)
+    name = start.players[seat].name
     if not rules.hog_call:
         raise GameError(f"the rules {rules.name} have no Hog Call; change them by hog_call=true")
     if state.call is not None:
@@ -317,18 +302,17 @@ def _check_call(start: Start, state: State, event: Called) -> None:
         raise GameError(f"{event.prediction!r} must be written as `read_prediction` returns it")
 
 
-def _check_throw(state: State, throw: Throw) -> None:
-    if not is_possible(throw):
-        poses = "" if throw.poses is None else f" by {', '.join(throw.poses)}"
+def _check_throw(throw: Throw) -> None:
+    """Refuses a name, points and poses that do not go together, as of a file tampered with."""
+    known, poses = _THROWS.get(throw.label), throw.poses
+    possible = known is not None and known.points == throw.points
+    if poses is not None and throw.outcome not in _WHATEVER_THE_POSES:
+        possible = possible and outcome_of(*poses) is throw.outcome
+    if not possible:
+        by = "" if poses is None else f" by {', '.join(poses)}"
         raise GameError(
-            f"{throw.outcome.value}{poses} cannot be worth {shown(throw.points)}; enter both poses"
+            f"{throw.outcome.value}{by} cannot be worth {shown(throw.points)}; enter both poses"
         )
-    if (
-        state.call is not None
-        and throw.label == Outcome.MIXED_COMBO.value
-        and state.rules.hog_call_predicts is Predicts.POSITIONS
-    ):
-        raise GameError("this throw was called: enter its two poses, such as trotter+snouter")
 
 
 def _check_points(state: State, points: int) -> None:
@@ -343,15 +327,5 @@ def _check_points(state: State, points: int) -> None:
         )
 
 
-def _name(start: Start, player: str) -> str:
-    return start.players[start.seat(player)].name
-
-
-_WHATEVER_THE_POSES = (
-    Outcome.OINKER,
-    Outcome.PIGGYBACK,
-    Outcome.OFF_TABLE,
-    Outcome.UNSETTLED,
-)
-_FIXED = labelled_throws()
-_MIXED_POINTS = {throw.points for throw in _FIXED.values() if throw.outcome is Outcome.MIXED_COMBO}
+_WHATEVER_THE_POSES = (Outcome.OINKER, Outcome.PIGGYBACK, Outcome.OFF_TABLE, Outcome.UNSETTLED)
+_THROWS = labelled_throws()

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from physim import config, errors
-from physim.errors import GameError
+from physim import config
+from physim.errors import GameError, shown, shown_name
 from physim.rules.ruleset import FirstPlayer, RuleSet
 
 MAX_PLAYERS = 100
@@ -49,7 +49,7 @@ class Start:
             if one.id == player:
                 return seat
         ids = ", ".join(f"{one.id} ({one.name})" for one in self.players)
-        raise GameError(f"no player `{errors.shown_name(player)}` (players: {ids})")
+        raise GameError(f"no player `{shown_name(player)}` (players: {ids})")
 
 
 def start(
@@ -79,60 +79,44 @@ def start(
         raise GameError(
             f"a game has 2 to {MAX_PLAYERS} players, found {len(names)}; name each of them"
         )
-    plain = [_name(name) for name in names]
-    twice = sorted({name for name in plain if plain.count(name) > 1})
-    if twice:
-        raise GameError(f"two players are called {twice[0]}; give each a name of their own")
+    plain = [config.text("a player's name", name).strip() for name in names]
+    for name in plain:
+        if len(name) > _LONGEST_NAME or not name.isprintable():
+            raise GameError(
+                f"{shown(name)} is no name of a player: at most {_LONGEST_NAME} letters"
+            )
+        if plain.count(name) > 1:
+            raise GameError(f"two players are called {name}; give each a name of their own")
     given = [0] * len(plain) if scores is None else list(scores)
     if len(given) != len(plain):
         raise GameError(f"{len(plain)} players, but {len(given)} scores to start from")
     for name, score in zip(plain, given, strict=True):
-        check_score(rules, name, score)
+        if type(score) is not int or not 0 <= score < rules.target:
+            raise GameError(
+                f"{name} cannot start from {shown(score)}: points from 0 to "
+                f"{rules.target - 1}, below the target"
+            )
     players = tuple(Player(f"p{number}", name) for number, name in enumerate(plain, start=1))
-    seat = _first(rules, plain, first, game_number, rng)
+    seat = _first(rules, plain, game_number, rng) if first is None else _place(first, plain)
     return Start(rules, players, tuple(given), seat)
 
 
-def check_score(rules: RuleSet, name: str, score: int) -> None:
-    """Refuses a start at or beyond the target.
-
-    Raises:
-        GameError: the score is out of range.
-    """
-    if isinstance(score, bool) or not isinstance(score, int) or not 0 <= score < rules.target:
+def _place(first: str, names: Sequence[str]) -> int:
+    if first not in names:
         raise GameError(
-            f"{name} cannot start from {errors.shown(score)}: points from 0 to "
-            f"{rules.target - 1}, below the target"
+            f"{shown_name(first)} cannot begin: not one of the players ({', '.join(names)})"
         )
-
-
-def _name(name: str) -> str:
-    plain = config.text("a player's name", name).strip()
-    if len(plain) > _LONGEST_NAME or not plain.isprintable():
-        raise GameError(
-            f"{errors.shown(plain)} is no name of a player: at most {_LONGEST_NAME} letters"
-        )
-    return plain
+    return names.index(first)
 
 
 def _first(
-    rules: RuleSet,
-    names: Sequence[str],
-    first: str | None,
-    game_number: int,
-    rng: np.random.Generator | None,
+    rules: RuleSet, names: Sequence[str], game_number: int, rng: np.random.Generator | None
 ) -> int:
-    if first is not None:
-        if first not in names:
-            raise GameError(
-                f"{errors.shown_name(first)} cannot begin: not one of the players "
-                f"({', '.join(names)})"
-            )
-        return names.index(first)
+    """The seat that begins by the rules."""
+    if rules.first_player is FirstPlayer.CHOSEN:
+        return 0
     if rules.first_player is FirstPlayer.ROTATION:
         return game_number % len(names)
-    if rules.first_player is FirstPlayer.RANDOM:
-        if rng is None:
-            raise GameError("the rules draw the first player: give a seed, or name who begins")
-        return int(rng.integers(len(names)))
-    return 0
+    if rng is None:
+        raise GameError("the rules draw the first player: give a seed, or name who begins")
+    return int(rng.integers(len(names)))

@@ -15,25 +15,12 @@ from physim.types import Outcome
 MAX_COLUMNS = 12
 _BLANK = 6  # columns where nobody is named
 _UPRIGHT = 6  # columns that fit an upright page
-_FONT = "Helvetica"  # of every reader; it has the letters of Latin-1
+_FONT, _LAST_LETTER = "Helvetica", "\xff"  # of every reader; it has the letters of Latin-1
 _MARGIN_MM, _NUMBER_MM, _HEAD_MM = 12.0, 10.0, 9.0
 _LOWEST_LINE_MM = 6.0  # that can be written in
 _TURN_SHARE = 0.4  # of a column: a turn's points are shorter than the score
 _LIGHT = 190  # of 255
 _HOW = "On each line: the turn's points to the left, the score with them to the right."
-
-
-def check_sheet(path: Path) -> None:
-    """Refuses to begin what could not be written in the end.
-
-    Raises:
-        ConfigError: the PDF library is not installed, or a name that no PDF can have.
-    """
-    if path.suffix.lower() != ".pdf":
-        raise ConfigError(f"--sheet {path}: the name must end in .pdf")
-    if not path.parent.is_dir() or path.is_dir():
-        raise ConfigError(f"--sheet {path}: cannot be written there; name a file in a folder")
-    optional("fpdf", "pdf", "the sheet", "; without --sheet the pad keeps score in the terminal")
 
 
 def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -> None:
@@ -48,23 +35,22 @@ def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -
         rounds: lines to write in.
 
     Raises:
-        ConfigError: too many players, a name that the font cannot write, or a full disk.
+        ConfigError: no PDF library, too many players, a name that the font cannot write, or a
+            full disk.
     """
-    from fpdf import FPDF
-
+    fpdf = optional("fpdf", "pdf", "the sheet", "; without --sheet the pad keeps score here")
     columns = list(names) or [""] * _BLANK
     if len(columns) > MAX_COLUMNS:
         raise ConfigError(
             f"a sheet has room for {MAX_COLUMNS} players, found {len(columns)}; print two"
         )
     for name in columns:
-        if not _is_latin(name):
+        if not name.isprintable() or max(name, default="") > _LAST_LETTER:
             raise ConfigError(
                 f"the sheet's font cannot write {shown(name)}; write it otherwise, or leave "
                 "--players out and fill the names in by hand"
             )
-    upright = len(columns) <= _UPRIGHT
-    pdf = FPDF(orientation="portrait" if upright else "landscape", format="A4")
+    pdf = fpdf.FPDF("portrait" if len(columns) <= _UPRIGHT else "landscape", format="A4")
     pdf.set_title("Pass the Pigs: score sheet")
     pdf.set_margin(_MARGIN_MM)
     pdf.set_auto_page_break(False)
@@ -133,41 +119,36 @@ def rule_lines(rules: RuleSet) -> list[str]:
 
 
 def _grid(pdf: Any, columns: Sequence[str], rounds: int) -> None:
-    """A column a player, and a line a round with its number; on as many pages as it takes."""
+    """A column a player, and a line a round with its number; on as many pages as it takes.
+
+    A turn's points go to the left of a column's light line, the score to the right.
+    """
     top = pdf.get_y()
     height = max(_LOWEST_LINE_MM, (pdf.h - _MARGIN_MM - top - _HEAD_MM) / rounds)
+    width = (pdf.w - 2 * _MARGIN_MM - _NUMBER_MM) / len(columns)
     number = 0
     while number < rounds:
         if number:
             pdf.add_page()
             top = pdf.get_y()
-        room = int((pdf.h - _MARGIN_MM - top - _HEAD_MM) / height + 1e-6)
-        numbers = range(number, min(number + room, rounds))
-        _page(pdf, columns, numbers, top, height)
-        number = numbers.stop
-
-
-def _page(
-    pdf: Any, columns: Sequence[str], numbers: range, top_mm: float, height_mm: float
-) -> None:
-    """Heads and lines; a turn's points go to the left of the light line, the score to the right."""
-    width = (pdf.w - 2 * _MARGIN_MM - _NUMBER_MM) / len(columns)
-    bottom = top_mm + _HEAD_MM + len(numbers) * height_mm
-    pdf.set_draw_color(_LIGHT)
-    for column in range(len(columns)):
-        middle = _MARGIN_MM + _NUMBER_MM + (column + _TURN_SHARE) * width
-        pdf.line(middle, top_mm + _HEAD_MM, middle, bottom)
-    pdf.set_draw_color(0)
-    pdf.set_xy(_MARGIN_MM, top_mm)
-    pdf.cell(_NUMBER_MM, _HEAD_MM, "", border=1)
-    for name in columns:
-        pdf.cell(width, _HEAD_MM, _fitting(pdf, name, width - 2), border=1, align="C")
-    pdf.set_font(_FONT, size=8)
-    for line, number in enumerate(numbers):
-        pdf.set_xy(_MARGIN_MM, top_mm + _HEAD_MM + line * height_mm)
-        pdf.cell(_NUMBER_MM, height_mm, str(number + 1), border=1, align="C")
-        for _ in columns:
-            pdf.cell(width, height_mm, "", border=1)
+        first = top + _HEAD_MM
+        lines = min(int((pdf.h - _MARGIN_MM - first) / height + 1e-6), rounds - number)
+        pdf.set_draw_color(_LIGHT)
+        for column in range(len(columns)):
+            middle = _MARGIN_MM + _NUMBER_MM + (column + _TURN_SHARE) * width
+            pdf.line(middle, first, middle, first + lines * height)
+        pdf.set_draw_color(0)
+        pdf.set_xy(_MARGIN_MM, top)
+        pdf.cell(_NUMBER_MM, _HEAD_MM, "", border=1)
+        for name in columns:
+            pdf.cell(width, _HEAD_MM, _fitting(pdf, name, width - 2), border=1, align="C")
+        pdf.set_font(_FONT, size=8)
+        for line in range(lines):
+            pdf.set_xy(_MARGIN_MM, first + line * height)
+            number += 1
+            pdf.cell(_NUMBER_MM, height, str(number), border=1, align="C")
+            for _ in columns:
+                pdf.cell(width, height, "", border=1)
 
 
 def _fitting(pdf: Any, name: str, width_mm: float) -> str:
@@ -179,10 +160,6 @@ def _fitting(pdf: Any, name: str, width_mm: float) -> str:
     while pdf.get_string_width(name + "...") > width_mm:
         name = name[:-1]
     return name + "..."
-
-
-def _is_latin(text: str) -> bool:
-    return all(ord(letter) < 256 for letter in text) and text.isprintable()
 
 
 def _words(name: str) -> str:
