@@ -6,11 +6,11 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from physim.cli.options import SEED, file_path, whole_number
+from physim.cli.options import SEED, file_path, json_option, whole_number
 from physim.config import text
 from physim.errors import ConfigError, hint, shown_name
 
@@ -20,13 +20,38 @@ if TYPE_CHECKING:
     from physim.rules.ruleset import RuleSet
     from physim.strategy.solver import Solution
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 PHYSICS = "physics"
 STRATEGIES = "hold:N, rolls:N, greedy, score_aware:N, hog_caller:N, optimal"
 MAX_ROLLS = 10**8
 PATIENCE_S = 3.0  # before a progress line appears
 
-_RULES_OPTIONS = (
+Decorator = Callable[[Any], Any]
+
+
+def stacked(*options: Decorator) -> Decorator:
+    """All of these options, in their order in the help."""
+
+    def add(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def players_option(help_text: str) -> Decorator:
+    """`--players A B C`; see `players_of`.
+
+    Click's options take a fixed number of values, so the first is the option's and the others are
+    the command's arguments.
+    """
+    return stacked(
+        click.option("--players", multiple=True, metavar="A B ...", help=help_text),
+        click.argument("more_players", nargs=-1, metavar=""),
+    )
+
+
+rules_options = stacked(
     click.option(
         "--rules",
         default="box",
@@ -47,7 +72,8 @@ _RULES_OPTIONS = (
         help="Changes one option of the rules, such as oinker_costs=turn; give it once for each.",
     ),
 )
-_SOURCE_OPTIONS = (
+"""`--rules`, `--target` and `--rule`; see `rules_of`."""
+study_options = stacked(
     click.option(
         "--source",
         default="kern2006",
@@ -67,69 +93,30 @@ _SOURCE_OPTIONS = (
     click.option(
         "--seed", type=SEED, default=0, show_default=True, metavar="S", help="Fixes every result."
     ),
+    rules_options,
+    json_option,
 )
+"""The throws, see `distribution_of`, the rules and `--json`."""
 
 
-def players_option(help_text: str) -> Callable[[Command], Command]:
-    """`--players A B C`; see `players_of`.
-
-    Click's options take a fixed number of values, so the first is the option's and the others are
-    the command's arguments.
-    """
-
-    def add(command: Command) -> Command:
-        command = click.argument("more_players", nargs=-1, metavar="")(command)
-        return click.option("--players", multiple=True, metavar="A B ...", help=help_text)(command)
-
-    return add
-
-
-def rules_options(command: Command) -> Command:
-    """`--rules`, `--target` and `--rule`; see `rules_of`."""
-    for option in reversed(_RULES_OPTIONS):
-        command = option(command)
-    return command
-
-
-def study_options(players_help: str) -> Callable[[Command], Command]:
-    """Players, `--source`, `--rolls` and `--seed`, and the rules; see `distribution_of`."""
-
-    def add(command: Command) -> Command:
-        command = rules_options(command)
-        for option in reversed(_SOURCE_OPTIONS):
-            command = option(command)
-        return players_option(players_help)(command)
-
-    return add
-
-
-def save_options(players_help: str, default: str) -> Callable[[Command], Command]:
-    """Players, `--first`, `--save` and `--new`, of a game of people."""
-
-    def add(command: Command) -> Command:
-        for option in (
-            click.option(
-                "--new",
-                is_flag=True,
-                help="Begin anew; the game that the file holds becomes FILE.old.",
-            ),
-            click.option(
-                "--save",
-                type=file_path,
-                default=default,
-                show_default=True,
-                metavar="FILE",
-                help="The game's file, written after every move. If it is there, the game goes on.",
-            ),
-            click.option(
-                "--first", metavar="NAME", help="Who begins, in place of what the rules say."
-            ),
-            players_option(players_help),
-        ):
-            command = option(command)
-        return command
-
-    return add
+def save_options(file: str) -> Decorator:
+    """`--first`, `--save` and `--new`, of a game of people that is kept in a file."""
+    return stacked(
+        click.option("--first", metavar="NAME", help="Who begins, in place of what the rules say."),
+        click.option(
+            "--save",
+            type=file_path,
+            default=file,
+            show_default=True,
+            metavar="FILE",
+            help="The game's file, written after every move. If it is there, the game goes on.",
+        ),
+        click.option(
+            "--new",
+            is_flag=True,
+            help="Begin anew; the game that the file holds becomes FILE.old.",
+        ),
+    )
 
 
 def players_of(options: dict[str, Any]) -> list[str]:

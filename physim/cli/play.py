@@ -22,6 +22,7 @@ from physim.cli.game_options import (
     check_output,
     distribution_of,
     players_of,
+    players_option,
     rules_of,
     rules_options,
     save_options,
@@ -35,8 +36,6 @@ from physim.files import read_plain
 from physim.seeding import MAX_SEED
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from physim.game.outcomes import Distribution
     from physim.rules.throws import Throw
     from physim.terminal.console import Console
@@ -51,11 +50,11 @@ MAX_ROUNDS = 60  # lines on a page that can be written in
 
 
 @click.command()
-@save_options(
+@players_option(
     f"People by their names, bots by their strategies ({STRATEGIES}). Without it, "
-    f"{' and '.join(PLAYERS)}.",
-    FILES["play"],
+    f"{' and '.join(PLAYERS)}."
 )
+@save_options(FILES["play"])
 @click.option(
     "--source",
     default=PHYSICS,
@@ -87,18 +86,7 @@ def play(save: Path, new: bool, pause: bool | None, watch: bool, **options: Any)
     Each move is saved; the same command again goes on with the game. Through pipes it reads a move
     a line and writes plain lines. `help` lists the moves.
     """
-    from physim.seeding import stream
-    from physim.terminal.savefile import sole_keeper
-
-    options["players"] = players_of(options)
-
-    def rng() -> np.random.Generator:
-        if options["seed"] is None:
-            options["seed"] = secrets.randbelow(MAX_SEED)
-        return stream(options["seed"], MAX_SEED)  # no roll's
-
-    with clean_stdout() as stdout, sole_keeper(save):
-        saved, fresh = _taken_up("play", save, new, options, list(PLAYERS), rng)
+    with _kept_game("play", save, new, options) as (saved, fresh, stdout):
         if saved.game.winner is None:
             _play(saved, stdout, pause, watch, fresh)
             return
@@ -111,7 +99,8 @@ def play(save: Path, new: bool, pause: bool | None, watch: bool, **options: Any)
 
 
 @click.command()
-@save_options("At least two people, in the order of turns.", FILES["scorepad"])
+@players_option("At least two people, in the order of turns.")
+@save_options(FILES["scorepad"])
 @click.option(
     "--sheet",
     type=file_path,
@@ -134,24 +123,18 @@ def scorepad(save: Path, new: bool, sheet: Path | None, rounds: int, **options: 
     Enter how the pigs lie, or points; `help` lists it all. Each entry is saved, and the same
     command again goes on with the game.
     """
-    options["players"] = players_of(options)
     if sheet is not None:
         from physim.terminal.sheet import write_sheet
 
         check_output("--sheet", sheet, ".pdf")
         with clean_stdout() as stdout:
-            write_sheet(sheet, rules_of(options), options["players"], rounds)
+            write_sheet(sheet, rules_of(options), players_of(options), rounds)
             stdout.write(f"{sheet}\n")
         return
-    import numpy as np
-
     from physim.terminal.console import Console
-    from physim.terminal.savefile import sole_keeper
     from physim.terminal.scorepad import ScorePad
 
-    with clean_stdout() as stdout, sole_keeper(save):
-        # Who begins among real people need not be repeatable.
-        saved, fresh = _taken_up("scorepad", save, new, options, None, np.random.default_rng)
+    with _kept_game("scorepad", save, new, options) as (saved, fresh, stdout):
         if fresh:
             saved.save_new()
         console, rules = Console(stdout), saved.game.start.rules
@@ -162,30 +145,18 @@ def scorepad(save: Path, new: bool, sheet: Path | None, rounds: int, **options: 
         _until_left(ScorePad(saved, console).keep, console, saved, "score")
 
 
-def _taken_up(
-    command: str,
-    path: Path,
-    new: bool,
-    options: dict[str, Any],
-    players: list[str] | None,
-    rng: Callable[[], np.random.Generator],
-) -> tuple[SavedGame, bool]:
-    """The game that the file holds, or a new one, not saved yet; and whether it is new.
-
-    Args:
-        command: that keeps it.
-        path: of the file.
-        new: begins a new one in any case.
-        options: of the command, to be kept in the file.
-        players: of a new game where nobody is named; None for a refusal.
-        rng: draws the first player.
-    """
+@contextmanager
+def _kept_game(
+    command: str, path: Path, new: bool, options: dict[str, Any]
+) -> Iterator[tuple[SavedGame, bool, TextIO]]:
+    """The game that the file holds, or a new one, not saved yet; whether it is new; and stdout."""
     from physim.game.game import Game
     from physim.game.players import Start, start
-    from physim.terminal.savefile import take_up
+    from physim.seeding import stream
+    from physim.terminal.savefile import sole_keeper, take_up
 
     context = click.get_current_context()
-    options["changes"] = list(options["changes"])
+    options |= {"players": players_of(options), "changes": list(options["changes"])}
     given = {
         name: value
         for name, value in options.items()
@@ -193,24 +164,29 @@ def _taken_up(
     }
 
     def begin(before: Game | None) -> Start:
-        options["players"] = options["players"] or players
-        if not options["players"]:
+        names = options["players"]
+        if command == "play":
+            from physim.terminal.game_loop import seat_names
+
+            options["players"] = names or list(PLAYERS)
+            names = seat_names(options["players"])
+            if options["seed"] is None:
+                options["seed"] = secrets.randbelow(MAX_SEED)
+        elif not names:
             raise ConfigError(
                 f"{path}: no game is kept there yet; name the players with --players Ana Ben, or "
                 "another file with --save FILE"
             )
-        generator, names = rng(), options["players"]
-        if command == "play":
-            from physim.terminal.game_loop import seat_names
-
-            names = seat_names(names)
-        # Where first players rotate, the next one after the game before begins.
-        same = before is not None and [player.name for player in before.players] == names
-        number = before.start.first + 1 if before is not None and same else 0
+        # Who begins among real people need not be repeatable.
+        rng = stream(options.get("seed", secrets.randbelow(MAX_SEED)), MAX_SEED)  # no roll's
+        number = 0
+        if before is not None and [player.name for player in before.players] == names:
+            number = before.start.first + 1  # where first players rotate, the next one begins
         rules = rules_of(options)
-        return start(rules, names, first=options["first"], game_number=number, rng=generator)
+        return start(rules, names, first=options["first"], game_number=number, rng=rng)
 
-    return take_up(path, command, options, given, begin, new=new)
+    with clean_stdout() as stdout, sole_keeper(path):
+        yield *take_up(path, command, options, given, begin, new=new), stdout
 
 
 def _until_left(run: Callable[[], bool], console: Console, saved: SavedGame, what: str) -> None:
@@ -279,17 +255,21 @@ def _head(saved: SavedGame, odds: str, fresh: bool) -> Iterator[str]:
     yield ""
 
 
-def script_of(source: str) -> list[Throw] | None:
-    """The throws of a file, one a line; None where the source is none.
+def is_script(source: str) -> bool:
+    """Whether a source is the file of a script; the names of tables go first."""
+    from physim.strategy.sources import TABLES
+
+    return source not in TABLES and Path(source).is_file()
+
+
+def read_script(path: Path) -> list[Throw]:
+    """The throws of a file, one a line.
 
     Raises:
-        ConfigError: a line that is no throw.
+        ConfigError: no text, or a line that is no throw.
     """
     from physim.rules.throws import read_throw
 
-    path = Path(text("--source", source))
-    if source == PHYSICS or not path.is_file():
-        return None
     try:
         remedy = "a script is a text with a throw a line"
         content = read_plain(path, ConfigError, remedy, MAX_SCRIPT_BYTES).decode("utf-8-sig")
@@ -310,14 +290,13 @@ def expected(options: Mapping[str, Any]) -> Distribution:
 
     Physics and scripts have none of their own, so that the real rolls stand in.
     """
-    source, odds = options["source"], options["odds"]
-    if odds is None:
-        own = source != PHYSICS and script_of(source) is None
-        odds = source if own else "kern2006"
+    source, odds = text("--source", options["source"]), options["odds"]
     if odds == PHYSICS:
         raise ConfigError(
             "--odds takes what was counted: kern2006, or a dataset that `physim batch` made"
         )
+    if odds is None:
+        odds = "kern2006" if source == PHYSICS or is_script(source) else source
     return distribution_of(odds)
 
 
@@ -331,10 +310,7 @@ def open_throws(options: Mapping[str, Any], thrown: int) -> Iterator[Iterator[Th
     from physim.seeding import stream
 
     source, seed = options["source"], options["seed"]
-    script = script_of(source)
-    if script is not None:
-        yield iter(script[thrown:])
-    elif source == PHYSICS:
+    if source == PHYSICS:
         with _saying("loading the pigs ..."):
             from physim.dataset import preload  # noqa: F401
             from physim.dataset.plan import BatchPlan
@@ -342,6 +318,8 @@ def open_throws(options: Mapping[str, Any], thrown: int) -> Iterator[Iterator[Th
             opened = BatchPlan(n=1, **_plan(options)).open()
         with opened as simulator:
             yield (throw_of_roll(simulator.roll(seed, index)) for index in count(thrown))
+    elif is_script(source):
+        yield iter(read_script(Path(source))[thrown:])
     else:
         yield islice(draws(distribution_of(source), stream(seed, 0)), thrown, None)
 

@@ -13,12 +13,13 @@ from physim.cli.game_options import (
     check_output,
     distribution_of,
     players_of,
+    players_option,
     progress_line,
     rules_of,
     solved,
     study_options,
 )
-from physim.cli.options import file_path, json_option, whole_number
+from physim.cli.options import file_path, whole_number
 from physim.cli.output import clean_stdout, print_json
 from physim.errors import ConfigError
 
@@ -28,7 +29,7 @@ RESAMPLES = 20
 
 
 @click.command()
-@study_options(f"At least two of: {STRATEGIES}. Without it, hold:20 hold:23 optimal.")
+@players_option(f"At least two of: {STRATEGIES}. Without it, hold:20 hold:23 optimal.")
 @click.option(
     "--games",
     type=whole_number(1, MAX_GAMES),
@@ -46,7 +47,7 @@ RESAMPLES = 20
     metavar="W",
     help="Worker processes. The games do not depend on it.",
 )
-@json_option
+@study_options
 def tournament(
     games: int, together: bool, workers: int, as_json: bool, seed: int, **options: Any
 ) -> None:
@@ -87,7 +88,7 @@ def tournament(
 
 
 @click.command()
-@study_options(f"Also how these fare against optimal play: {STRATEGIES}.")
+@players_option(f"Also how these fare against optimal play: {STRATEGIES}.")
 @click.option(
     "--games",
     type=whole_number(1, MAX_GAMES),
@@ -107,7 +108,7 @@ def tournament(
     metavar="FILE",
     help="Draws hold values and win probabilities by score (.png, .pdf, .svg).",
 )
-@json_option
+@study_options
 def strategy(
     games: int | None,
     resamples: int | None,
@@ -141,7 +142,7 @@ def strategy(
             result = study(distribution, rules, resamples=resamples, seed=seed, progress=line.note)
         with closing(progress_line("games")) as line:
             against = against_optimal(
-                specs, distribution, result.solution, games or 0, seed, progress=line
+                specs, distribution, result.solution, games=games or 0, seed=seed, progress=line
             )
         if heat_map is not None:
             plot_heat_map(result, heat_map)

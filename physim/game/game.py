@@ -26,13 +26,17 @@ from physim.game.game_state import (
     Removed,
     State,
     Thrown,
-    check,
+    may_call,
 )
 from physim.game.players import Player, Start
 from physim.rules.hog_call import is_right, read_prediction
-from physim.rules.ruleset import Effect, RuleSet
-from physim.rules.score import points_text
-from physim.rules.throws import Throw, read_throw
+from physim.rules.ruleset import MAX_TARGET, Effect, RuleSet
+from physim.rules.score import outcome_of, points_text
+from physim.rules.throws import Throw, labelled_throws, read_throw
+from physim.types import Outcome
+
+_WHATEVER_THE_POSES = (Outcome.OINKER, Outcome.PIGGYBACK, Outcome.OFF_TABLE, Outcome.UNSETTLED)
+_THROWS = labelled_throws()
 
 
 class Game:
@@ -76,21 +80,60 @@ class Game:
             GameError: not allowed now; nothing has changed.
             ConfigError: a prediction that cannot be called; likewise.
         """
-        check(self.start, self.state, event)
-        state, seat = self.state, self.start.seat
+        state = self.state
+        if self.winner is not None:
+            raise GameError(
+                f"the game is over, {self.winner.name} has won; undo, or start another one"
+            )
         if isinstance(event, Thrown):
+            _check_throw(event.throw)
             state.throw(event.throw)
-        elif isinstance(event, Banked):
-            state.bank()
-        elif isinstance(event, Called):
-            state.shout(seat(event.player), event.prediction)
         elif isinstance(event, Points):
+            _check_points(state, event.points)
             state.add(event.points)
-        elif isinstance(event, Removed):
-            state.remove(seat(event.player))
+        elif isinstance(event, Banked):
+            if state.call is not None:
+                raise GameError("a Hog Call waits for the throw; throw before you bank")
+            if state.rolls == 0:
+                raise GameError("nothing is thrown yet; throw at least once, then bank")
+            state.bank()
         else:
-            state.correct(seat(event.player), event.score)
+            self._do_of_player(event, self.start.seat(event.player))
         self._events.append(event)
+
+    def _do_of_player(self, event: Called | Removed | Corrected, seat: int) -> None:
+        state, name = self.state, self.players[seat].name
+        if isinstance(event, Called):
+            self._check_call(seat, name)
+            if event.prediction != read_prediction(event.prediction, state.rules):
+                raise GameError(f"`{event.prediction}` is not as `read_prediction` returns it")
+            state.shout(seat, event.prediction)
+        elif state.out[seat]:
+            raise GameError(f"{name} is out of the game; undo that first")
+        elif isinstance(event, Removed):
+            state.remove(seat)
+        elif 0 <= event.score <= MAX_TARGET:
+            state.correct(seat, event.score)
+        else:
+            raise GameError(f"a score is from 0 to {MAX_TARGET}, found {event.score}")
+
+    def _check_call(self, seat: int, name: str) -> None:
+        state, rules = self.state, self.state.rules
+        if may_call(state, seat):
+            return
+        if not rules.hog_call:
+            why = f"the rules {rules.name} have no Hog Call; change them by hog_call=true"
+        elif state.call is not None:
+            first = self.players[state.call.caller].name
+            why = f"{first} was the first to shout; one Hog Call a throw"
+        elif seat == state.current:
+            why = f"{name} has the pigs: only another player may call"
+        elif state.out[seat]:
+            why = f"{name} is out of the game and cannot call"
+        else:
+            needed = rules.hog_call_least_points
+            why = f"{name} has {state.scores[seat]} points banked; a Hog Call needs {needed}"
+        raise GameError(why)
 
     def undo(self) -> Event:
         """Takes the last move back, as far as the start; `do` makes it again.
@@ -103,6 +146,31 @@ class Game:
         event = self._events.pop()
         self.state = Game(self.start, self._events).state
         return event
+
+
+def _check_throw(throw: Throw) -> None:
+    """Refuses a name, points and poses that do not go together, as of a file tampered with."""
+    known, poses = _THROWS.get(throw.label), throw.poses
+    possible = known is not None and known.points == throw.points
+    if poses is not None and throw.outcome not in _WHATEVER_THE_POSES:
+        possible = possible and outcome_of(*poses) is throw.outcome
+    if not possible:
+        by = "" if poses is None else f" by {', '.join(poses)}"
+        raise GameError(
+            f"{throw.outcome.value}{by} cannot be worth {shown(throw.points)}; enter both poses"
+        )
+
+
+def _check_points(state: State, points: int) -> None:
+    if state.call is not None:
+        raise GameError("this throw was called: enter what the pigs show, not only the points")
+    if not 0 < abs(points) <= MAX_TARGET:
+        raise GameError(f"points are a whole number other than 0, found {points}")
+    if state.turn_total + points < 0:
+        raise GameError(
+            f"the turn has {state.turn_total} points; taking {-points} away would leave fewer "
+            "than 0. To change banked points, correct the player's score"
+        )
 
 
 def read_move(text: str, players: Sequence[Player], rules: RuleSet) -> Event:

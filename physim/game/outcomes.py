@@ -25,19 +25,12 @@ ENDS_TURN = (Effect.LOSES_TURN, Effect.LOSES_SCORE, Effect.ELIMINATES)
 
 @dataclass(frozen=True)
 class Distribution:
-    """Throws with their weights, at least one above 0.
-
-    Attributes:
-        name: of the source.
-        throws: no two of one label.
-        weights: of each throw; counts where the source is a sample.
-        sample_size: rolls that were counted; None where the weights are probabilities.
-    """
+    """Throws of a source with their weights, at least one above 0."""
 
     name: str
-    throws: tuple[Throw, ...]
-    weights: tuple[float, ...]
-    sample_size: int | None = None
+    throws: tuple[Throw, ...]  # no two of one label
+    weights: tuple[float, ...]  # counts where the source is a sample
+    sample_size: int | None = None  # rolls that were counted; None for probabilities
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
@@ -77,11 +70,9 @@ class ThrowOdds:
     """A distribution under a rule set: one throw, those that are rolled again left out.
 
     Attributes:
-        points: (m,) distinct points of a throw after which the turn goes on, ascending; 0 where
-            the rules let a pig off the table count for nothing.
-        probabilities: (m,) of each.
-        loses_turn, loses_score, eliminates: probabilities of the throws that end the turn.
-        rolls_again: probability that a throw does not count, of all throws.
+        points: distinct points of a throw after which the turn goes on, ascending; 0 where the
+            rules let a pig off the table count for nothing.
+        probabilities: of each.
     """
 
     points: tuple[int, ...]
@@ -89,7 +80,7 @@ class ThrowOdds:
     loses_turn: float
     loses_score: float
     eliminates: float
-    rolls_again: float
+    rolls_again: float  # of all throws
 
     @property
     def pairs(self) -> list[tuple[int, float]]:

@@ -25,19 +25,12 @@ class Player:
 
 @dataclass(frozen=True)
 class Start:
-    """A game before its first throw.
-
-    Attributes:
-        rules: of the game.
-        players: at least two, in the order of turns.
-        scores: banked points a player; other than 0 where a game is taken up from elsewhere.
-        first: place of the player who begins.
-    """
+    """A game before its first throw."""
 
     rules: RuleSet
-    players: tuple[Player, ...]
-    scores: tuple[int, ...]
-    first: int = 0
+    players: tuple[Player, ...]  # at least two, in the order of turns
+    scores: tuple[int, ...]  # banked; other than 0 where a game is taken up from elsewhere
+    first: int = 0  # seat that begins
 
     def seat(self, player: str) -> int:
         """The place of a player's id.
@@ -67,8 +60,7 @@ def start(
         rules: of the game.
         names: of the players, in the order of turns; no two alike.
         scores: banked points that they start with; None for 0 each.
-        first: name of who begins, whatever the rules say; None leaves it to them, which is the
-            first of the names where they want one to be chosen.
+        first: name of who begins; None leaves it to the rules, or is the first of the names.
         game_number: from 0, for rules by which the first player rotates.
         rng: for rules by which the first player is drawn.
 
@@ -96,27 +88,18 @@ def start(
                 f"{name} cannot start from {shown(score)}: points from 0 to "
                 f"{rules.target - 1}, below the target"
             )
-    players = tuple(Player(f"p{number}", name) for number, name in enumerate(plain, start=1))
-    seat = _first(rules, plain, game_number, rng) if first is None else _place(first, plain)
-    return Start(rules, players, tuple(given), seat)
-
-
-def _place(first: str, names: Sequence[str]) -> int:
-    if first not in names:
+    if first is not None and first not in plain:
         raise GameError(
-            f"{shown_name(first)} cannot begin: not one of the players ({', '.join(names)})"
+            f"{shown_name(first)} cannot begin: not one of the players ({', '.join(plain)})"
         )
-    return names.index(first)
-
-
-def _first(
-    rules: RuleSet, names: Sequence[str], game_number: int, rng: np.random.Generator | None
-) -> int:
-    """The seat that begins by the rules."""
-    if rules.first_player is FirstPlayer.CHOSEN:
-        return 0
-    if rules.first_player is FirstPlayer.ROTATION:
-        return game_number % len(names)
-    if rng is None:
-        raise GameError("the rules draw the first player: give a seed, or name who begins")
-    return int(rng.integers(len(names)))
+    players = tuple(Player(f"p{number}", name) for number, name in enumerate(plain, start=1))
+    seat = 0
+    if first is not None:
+        seat = plain.index(first)
+    elif rules.first_player is FirstPlayer.ROTATION:
+        seat = game_number % len(plain)
+    elif rules.first_player is FirstPlayer.RANDOM:
+        if rng is None:
+            raise GameError("the rules draw the first player: give a seed, or name who begins")
+        seat = int(rng.integers(len(plain)))
+    return Start(rules, players, tuple(given), seat)

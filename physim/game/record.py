@@ -78,12 +78,7 @@ def from_json(data: Any, where: str = "the game") -> Game:
 
 
 def save(game: Game, path: Path, more: Mapping[str, Any] | None = None) -> None:
-    """Writes the game so that a kill leaves the old file or the new one.
-
-    Args:
-        game: to be saved.
-        path: of the file.
-        more: plain values to keep beside it, under keys that `to_json` does not use.
+    """Writes the game, and plain values beside it, so that a kill leaves the old file or the new.
 
     Raises:
         OSError: a full disk, or a folder that cannot be written to.
@@ -93,11 +88,7 @@ def save(game: Game, path: Path, more: Mapping[str, Any] | None = None) -> None:
 
 
 def load(path: Path) -> Game:
-    """Reads a saved game.
-
-    Raises:
-        GameError: no such file, or not a saved game.
-    """
+    """Reads a saved game; raises GameError for any other file."""
     return from_json(read(path), str(path))
 
 

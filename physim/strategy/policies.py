@@ -18,7 +18,7 @@ from physim.game.outcomes import Distribution, odds
 from physim.rules.hog_call import predictions
 from physim.rules.ruleset import MAX_TARGET, End, Predicts, Reach, RuleSet
 from physim.rules.throws import Throw
-from physim.strategy.solver import Policy, Solution, check_solvable, first_wins, solve
+from physim.strategy.solver import Policy, Solution, first_wins, solve
 
 MOST_THROWS = 100_000
 """After so many a game is given up: not every pair of strategies comes to an end."""
@@ -27,15 +27,9 @@ _RACE = 29  # points from the target, some six throws: there a player may need n
 
 
 class Strategy(ABC):
-    """A way to play.
+    """A way to play; its `spec` is as on the command line, such as `hold:23`."""
 
-    Attributes:
-        spec: as on the command line, such as `hold:23`.
-        number: the one in it; 0 for a strategy without.
-        calls: whether it ever shouts.
-    """
-
-    calls = False
+    calls = False  # whether it ever shouts
 
     def __init__(self, spec: str, number: int = 0) -> None:
         self.spec, self.number = spec, number
@@ -153,7 +147,7 @@ def make_players(
         rules: of the game.
         distribution: of the throws, for those who calculate.
         seats: players at a table.
-        solution: solves the game where somebody needs it; None solves it here.
+        solution: solves the game of two where somebody needs it; None solves it here.
 
     Raises:
         ConfigError: an unknown strategy, an impossible number, or `optimal` among more than two.
@@ -244,7 +238,7 @@ def first_to_shout(state: State, players: Sequence[Strategy | None]) -> tuple[in
         players: one a seat; None for a person, who is asked elsewhere.
 
     Returns:
-        The caller's seat and the prediction, or None.
+        The caller's seat and the prediction.
     """
     for place in range(1, state.seats):
         seat = (state.current + place) % state.seats
@@ -276,16 +270,7 @@ def best_prediction(distribution: Distribution, rules: RuleSet) -> str:
 
 
 def policy_of(strategy: Strategy, rules: RuleSet) -> Policy:
-    """Whether it holds, [points in the turn, own banked, the other's].
-
-    Args:
-        strategy: one that looks at nothing else, and does not call.
-        rules: of the game.
-
-    Raises:
-        ConfigError: rules that the solver does not cover.
-    """
-    check_solvable(rules)
+    """When it holds, of a strategy that looks at scores and turn total alone."""
     target = rules.target
     policy = np.ones((target,) * 3, dtype=bool)  # beyond the target nobody goes on
     state = State.start(rules, (0, 0))
@@ -302,8 +287,7 @@ def policy_of(strategy: Strategy, rules: RuleSet) -> Policy:
 def win_rate(strategy: Strategy, solution: Solution) -> float | None:
     """Exact share of games that a strategy wins against optimal play, each beginning half of them.
 
-    Returns:
-        None for a strategy that looks at more than the scores and the turn total, or calls.
+    None for a strategy that looks at more than scores and turn total, or calls.
     """
     if isinstance(strategy, RollCount) or strategy.calls:
         return None

@@ -46,25 +46,17 @@ SOON = 100  # a target up to which a game is solved in about a second
 
 @dataclass(frozen=True, eq=False)
 class Solution(ExactValue):
-    """The solved game.
-
-    Attributes:
-        odds: of one throw.
-        rules: of the game.
-        values: (T, T) win probability of the player to throw, [own banked, the other's].
-        policy: optimal play.
-        sweeps: how many it took.
-    """
+    """The solved game."""
 
     odds: ThrowOdds
     rules: RuleSet
-    values: FloatArray
-    policy: Policy
-    sweeps: int
+    values: FloatArray  # (T, T) win probability of the player to throw, [own banked, the other's]
+    policy: Policy  # optimal play
+    sweeps: int  # how many it took
 
     @property
     def first_player_wins(self) -> float:
-        """Of two optimal players from 0 to 0."""
+        """Probability of the first of two optimal players to win from 0 to 0."""
         return float(self.values[0, 0])
 
     def hold_values(self) -> NDArray[np.int64]:
@@ -111,7 +103,7 @@ def solve(
         progress: is told in words how far it is, sweep by sweep.
 
     Raises:
-        ConfigError: rules that the solver does not cover.
+        ConfigError: rules that the solver does not cover, or a game that hardly ever ends.
     """
     check_solvable(rules)
     values = np.zeros((rules.target, rules.target)) if guess is None else guess
@@ -124,12 +116,7 @@ def solve(
 
 
 def first_wins(odds: ThrowOdds, rules: RuleSet, first: Policy, second: Policy) -> float:
-    """Probability that the first of two given players wins from 0 to 0.
-
-    Raises:
-        ConfigError: rules that the solver does not cover.
-    """
-    check_solvable(rules)
+    """Probability that the first of two players with these policies wins from 0 to 0."""
 
     def both(values: FloatArray) -> FloatArray:
         values, _ = sweep(odds, rules, values, given=second)
@@ -227,18 +214,11 @@ def _finish(turn: FloatArray, k: int, ended: FloatArray, rules: RuleSet) -> None
 
 @dataclass(frozen=True)
 class HoldValue:
-    """What holding at a number of points brings and risks, whatever the scores.
-
-    Attributes:
-        hold: the number.
-        expected_points: banked a turn, on average; what an oinker takes of earlier points is left
-            aside.
-        bust: probability that the turn ends with nothing.
-    """
+    """What holding at a number of points brings and risks, whatever the scores."""
 
     hold: int
-    expected_points: float
-    bust: float
+    expected_points: float  # a turn; what an oinker takes of earlier points is left aside
+    bust: float  # probability that the turn ends with nothing
 
 
 def hold_values(odds: ThrowOdds, most: int) -> list[HoldValue]:
@@ -254,13 +234,8 @@ def best_hold(values: list[HoldValue]) -> HoldValue:
 def break_even(odds: ThrowOdds, banked: int = 0) -> float | None:
     """The turn total at which another throw wins nothing on average.
 
-    Args:
-        odds: of one throw.
-        banked: points that an oinker would take.
-
-    Returns:
-        Points; negative where a throw loses on average even with nothing in the turn. None where
-        no throw ends the turn.
+    An oinker takes the `banked` points too, so it may be negative. None where no throw ends the
+    turn.
     """
     if odds.ends_turn == 0:
         return None

@@ -59,30 +59,21 @@ _ROWS = {
 
 @dataclass(frozen=True)
 class CallValue:
-    """A prediction, whatever the scores.
-
-    Attributes:
-        prediction: what is called.
-        probability: that it comes true.
-        expected_points: the caller's banked points change by that on average, the floor of zero
-            left aside.
-        roller_points: the roller's, in the same way.
-    """
+    """What a call of a prediction moves on average, the floor of zero left aside."""
 
     prediction: str
-    probability: float
-    expected_points: float
+    probability: float  # that it comes true
+    expected_points: float  # of the caller
     roller_points: float
 
 
 @dataclass(frozen=True, eq=False)
 class CallStudy(ExactValue):
-    """All predictions at all scores.
+    """All predictions, the most frequent first, at all scores [roller's banked, caller's].
 
     Attributes:
-        values: a prediction each, the most frequent first.
-        gain: (T, T) what the best call adds to the caller's probability to win, [roller's banked,
-            caller's]; NaN where nobody may call.
+        gain: (T, T) what the best call adds to the caller's probability to win; NaN where nobody
+            may call.
         best: (T, T) index in `values` of the best call.
     """
 
@@ -100,23 +91,14 @@ class CallStudy(ExactValue):
 
 @dataclass(frozen=True)
 class Study:
-    """A game studied.
-
-    Attributes:
-        distribution: of the throws.
-        solution: optimal play, with the rules and the odds of one throw.
-        by_hold: hold values from 1 to the target.
-        calls: Hog Calls; None where they are not studied.
-        intervals: by the names of the JSON, 95 %; empty where no sample is behind.
-        resamples: how many samples were drawn anew for those that need a solution.
-    """
+    """A game studied."""
 
     distribution: Distribution
     solution: Solution
-    by_hold: list[HoldValue]
-    calls: CallStudy | None
-    intervals: dict[str, Interval]
-    resamples: int
+    by_hold: list[HoldValue]  # from 1 to the target
+    calls: CallStudy | None  # None where they are not studied
+    intervals: dict[str, Interval]  # 95 %, by the names of the JSON; empty without a sample
+    resamples: int  # samples drawn anew for those that need a solution
 
     def numbers(self) -> dict[str, float | None]:
         """What is told of the game, by the names of the JSON."""
@@ -173,15 +155,10 @@ def study(
 
 
 def study_calls(distribution: Distribution, solution: Solution) -> CallStudy | None:
-    """What each call does.
+    """What each call does, in a game that is solved without calls.
 
-    Args:
-        distribution: of the throws.
-        solution: of the game without calls.
-
-    Returns:
-        None for rules without Hog Call, and where the target must be reached exactly: transfers
-        lead beyond it, which the solution does not cover.
+    None for rules without Hog Call, and where the target must be reached exactly: transfers lead
+    beyond it, which the solution does not cover.
     """
     rules = solution.rules
     if not rules.hog_call or rules.reach is Reach.EXACTLY:
@@ -236,11 +213,7 @@ def _call_value(prediction: str, throws: dict[Throw, float], rules: RuleSet) -> 
 def _change(
     turns: Mapping[int, TurnValues], rules: RuleSet, points: int, right: bool
 ) -> FloatArray:
-    """What a call of such a throw does to the caller's probability to win.
-
-    Returns:
-        (T, T) [roller's banked, caller's]: with the transfer less without it.
-    """
+    """(T, T) what a call of such a throw does to the caller's probability to win."""
     target, moved = rules.target, transfer(rules, right, points)
     # At the target with this throw alone the roller banks and has won.
     values = turns[points][0] if points < target else np.ones((target, target))

@@ -42,21 +42,13 @@ _BLOCKS_A_TABLE = 10**7  # so that no two tables share a stream
 
 @dataclass(frozen=True)
 class Tally:
-    """Games at one table; `a + b` adds them up.
+    """Games at one table; `a + b` adds them up."""
 
-    Attributes:
-        wins: games that each of the table's players won.
-        first_wins: games that the player who began won.
-        turns: games by their number of turns, of those with a winner.
-        throws: of all games.
-        unfinished: games that were given up.
-    """
-
-    wins: tuple[int, ...]
-    first_wins: int = 0
-    turns: Counter[int] = field(default_factory=Counter)
+    wins: tuple[int, ...]  # a player of the table
+    first_wins: int = 0  # of the player who began
+    turns: Counter[int] = field(default_factory=Counter)  # games by their turns, with a winner
     throws: int = 0
-    unfinished: int = 0
+    unfinished: int = 0  # games that were given up
 
     @property
     def finished(self) -> int:
@@ -74,23 +66,14 @@ class Tally:
 
 @dataclass(frozen=True)
 class Tournament:
-    """What is to be played.
-
-    Attributes:
-        players: in the order in which they were named.
-        rules: of every game.
-        distribution: of every throw.
-        games: a table.
-        seed: fixes every game.
-        together: all players at one table; otherwise each pair has one.
-    """
+    """What is to be played."""
 
     players: tuple[Strategy, ...]
     rules: RuleSet
     distribution: Distribution
-    games: int
+    games: int  # a table
     seed: int
-    together: bool = False
+    together: bool = False  # all players at one table; otherwise each pair has one
 
     @property
     def tables(self) -> list[tuple[int, ...]]:
@@ -310,20 +293,12 @@ def against_optimal(
     specs: Sequence[str],
     distribution: Distribution,
     solution: Solution,
-    games: int,
-    seed: int,
+    *,
+    games: int = 0,
+    seed: int = 0,
     progress: Callable[[int, int], None],
 ) -> list[Json]:
-    """How strategies fare against optimal play: exactly where that is solved, and as played.
-
-    Args:
-        specs: of the strategies.
-        distribution: of the throws.
-        solution: optimal play.
-        games: to be played of each; 0 plays none.
-        seed: fixes every game.
-        progress: as of `run`.
-    """
+    """How strategies fare against optimal play: exactly where they can, and in games played."""
     rules, rows = solution.rules, []
     made = make_players([*specs, "optimal"], rules, distribution, solution=lambda: solution)
     for number, player in enumerate(made[:-1]):
