@@ -6,7 +6,6 @@ Throws of `physim play` come from physics, a table, a dataset, or a script.
 from __future__ import annotations
 
 import secrets
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext, suppress
 from itertools import count, islice
@@ -23,6 +22,7 @@ from physim.cli.game_options import (
     distribution_of,
     players_of,
     players_option,
+    progress_line,
     rules_of,
     rules_options,
     save_options,
@@ -124,7 +124,7 @@ def scorepad(save: Path, new: bool, sheet: Path | None, rounds: int, **options: 
     command again goes on with the game.
     """
     if sheet is not None:
-        from physim.terminal.sheet import write_sheet
+        from physim.terminal.scorepad import write_sheet
 
         check_output("--sheet", sheet, ".pdf")
         with clean_stdout() as stdout:
@@ -311,7 +311,8 @@ def open_throws(options: Mapping[str, Any], thrown: int) -> Iterator[Iterator[Th
 
     source, seed = options["source"], options["seed"]
     if source == PHYSICS:
-        with _saying("loading the pigs ..."):
+        with closing(progress_line()) as line:
+            line.begin("loading the pigs ...")
             from physim.dataset import preload  # noqa: F401
             from physim.dataset.plan import BatchPlan
 
@@ -337,18 +338,9 @@ def open_window(options: Mapping[str, Any]) -> GameWindow:
             f"--watch shows rolls of physics, not the throws of {shown_name(options['source'])}; "
             "leave one of --watch and --source out"
         )
-    with _saying("opening the window; without a graphics card it takes a while ..."):
+    with closing(progress_line()) as line:
+        line.begin("opening the window; without a graphics card it takes a while ...")
         return GameWindow(_plan(options))
-
-
-@contextmanager
-def _saying(what: str) -> Iterator[None]:
-    """Says on a terminal what goes on meanwhile."""
-    from physim.dataset.progress import ProgressLine
-
-    with closing(ProgressLine(sys.stderr)) as line:
-        line.begin(what)
-        yield
 
 
 def _plan(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -133,27 +133,26 @@ def play_block(tournament: Tournament, table: int, block: int) -> Tally:
     players = [tournament.players[place] for place in places]
     rng = stream(tournament.seed, table * _BLOCKS_A_TABLE + block)
     throws = draws(tournament.distribution, rng)
-    wins, turns = [0] * seats, Counter[int]()
-    first_wins = thrown = unfinished = 0
-    first_game = block * BLOCK
-    for game in range(first_game, min(first_game + BLOCK, tournament.games)):
-        first = game % seats
-        state = State.start(tournament.rules, (0,) * seats, first)
+    tally = Tally((0,) * seats)
+    for game in range(block * BLOCK, min((block + 1) * BLOCK, tournament.games)):
+        state = State.start(tournament.rules, (0,) * seats, first=game % seats)
         play(state, players, throws)
-        thrown += state.throws
-        if state.winner is None:
-            unfinished += 1
-            if unfinished == MOST_GIVEN_UP and not any(wins):
-                raise ConfigError(
-                    f"{' against '.join(player.spec for player in players)}: {MOST_GIVEN_UP} games "
-                    f"of {MOST_THROWS:,} throws came to no end; take other players, a lower target "
-                    "or a source in which more throws score"
-                )
-        else:
-            wins[state.winner] += 1
-            first_wins += state.winner == first
-            turns[state.turns] += 1
-    return Tally(tuple(wins), first_wins, turns, thrown, unfinished)
+        tally += _tally(state)
+        if tally.unfinished == MOST_GIVEN_UP and not tally.finished:
+            raise ConfigError(
+                f"{' against '.join(player.spec for player in players)}: {MOST_GIVEN_UP} games "
+                f"of {MOST_THROWS:,} throws came to no end; take other players, a lower target "
+                "or a source in which more throws score"
+            )
+    return tally
+
+
+def _tally(state: State) -> Tally:
+    """One game."""
+    if state.winner is None:
+        return Tally((0,) * state.seats, throws=state.throws, unfinished=1)
+    wins = tuple(int(seat == state.winner) for seat in range(state.seats))
+    return Tally(wins, wins[state.first], Counter([state.turns]), state.throws)
 
 
 def _in_processes(

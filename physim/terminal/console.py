@@ -55,15 +55,12 @@ class Console:
         self._stdout.flush()
 
     def ask(self, prompt: str, status: str = "", words: Collection[str] = ()) -> str:
-        """A line that somebody types.
+        """A line that somebody types after the prompt; EOFError where there is no more input.
 
         Args:
             prompt: stands before it.
             status: of the game, where there is room for it.
             words: that may be completed.
-
-        Raises:
-            EOFError: there is no more input.
         """
         if self.terminal:
             from prompt_toolkit.completion import WordCompleter

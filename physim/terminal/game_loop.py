@@ -64,10 +64,9 @@ class GameLoop(Session):
             console: of all people.
             bots: one a seat; None for a person.
             throws: that are still to come.
-            adviser: for the risk and on request.
+            adviser: tells the risk, and more on request.
             pause: waits before a bot's throw, so that people can look and call.
-            show: shows the throw of that number, from 0, under a title; returns once people have
-                seen it. False if it can show no more.
+            show: shows the throw of that number, from 0, under a title; False if it can no more.
         """
         super().__init__(saved, console)
         self._bots, self._throws, self._adviser = bots, throws, adviser
@@ -77,10 +76,7 @@ class GameLoop(Session):
         self._told = -1  # moves that had been made when the state was last shown
 
     def play(self) -> bool:
-        """Plays on.
-
-        Returns:
-            Whether the game is over; otherwise somebody left.
+        """Plays on, and returns whether the game is over; otherwise somebody left.
 
         Raises:
             GameError: no further throw, a game that would not end, or that cannot be saved.
@@ -97,7 +93,7 @@ class GameLoop(Session):
             ):
                 self._do(Banked())
                 continue
-            line = self._ask_person() if bot is None else self._ask_before(self.game.current.name)
+            line = self._ask(self.game.current.name, bot)
             verb, _, rest = line.partition(" ")
             verb = _SHORT.get(verb.lower(), verb.lower())
             if verb == "quit":
@@ -111,18 +107,17 @@ class GameLoop(Session):
                 self.console.say(f"No: {refusal}")
         return True
 
-    def _ask_person(self) -> str:
-        state, name = self.game.state, self.game.current.name
+    def _ask(self, name: str, bot: Strategy | None) -> str:
+        """What people want now; empty where a bot is to throw."""
+        if bot is not None:
+            return self.ask(f"{name} throws: Enter, or call > ", WORDS) if self._pause else ""
+        state = self.game.state
         if self._told != len(self.game.events):  # not again after a question
             self._told = len(self.game.events)
             turn = f" + {state.turn_total} this turn = {state.total}" if state.rolls else ""
             self.console.say(f"{name}: {state.scores[state.current]}{turn}")
             self.console.say(self._adviser.risk(state))
         return self.ask(f"{name}: roll or bank > ", WORDS)
-
-    def _ask_before(self, bot: str) -> str:
-        """What people want before the throw of a bot; empty where it is to throw."""
-        return self.ask(f"{bot} throws: Enter, or call > ", WORDS) if self._pause else ""
 
     def _obey(self, verb: str, rest: str, line: str) -> None:
         """Does what was typed, or says by `Refused` what is wrong with it."""
@@ -175,11 +170,7 @@ class GameLoop(Session):
             say()
 
     def _check_progress(self, throw: Throw) -> None:
-        """Ends what might go on for ever: bots throw again whatever comes up.
-
-        Raises:
-            GameError: too many throws in a row have brought nothing.
-        """
+        """Ends what might go on for ever by GameError: bots throw again whatever comes up."""
         lead = max(self.game.state.scores)
         self._barren = 0 if throw.points else self._barren + 1
         self._without_lead = 0 if lead > self._lead else self._without_lead + 1
@@ -208,11 +199,7 @@ class GameLoop(Session):
 
 
 def seat_names(players: Sequence[str]) -> list[str]:
-    """Names at the table: a strategy's name, or anything with a colon, is a bot.
-
-    Raises:
-        ConfigError: an unknown strategy.
-    """
+    """Names at the table: a strategy's name, or anything with a colon, is a bot."""
     bots = [text for text in players if _is_bot(text)]
     for spec in bots:
         read_spec(spec)
@@ -226,11 +213,7 @@ def make_bots(
     distribution: Distribution,
     solution: Callable[[], Solution],
 ) -> list[Strategy | None]:
-    """A strategy a seat; None for a person.
-
-    Raises:
-        ConfigError: `optimal` among more than two.
-    """
+    """A strategy a seat; None for a person."""
     specs = [text for text in players if _is_bot(text)]
     made = iter(make_players(specs, rules, distribution, seats=len(players), solution=solution))
     return [next(made) if _is_bot(text) else None for text in players]

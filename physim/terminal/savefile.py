@@ -26,36 +26,21 @@ _OTHERWISE = f"{_OTHER_FILE}, or begin anew with --new"
 
 @dataclass(frozen=True)
 class SavedGame:
-    """A game and its file.
-
-    Attributes:
-        game: under way, or over.
-        path: of the file.
-        command: that keeps it: `play` or `scorepad`.
-        options: plain values that the command needs to go on.
-    """
+    """A game and its file."""
 
     game: Game
     path: Path
-    command: str
-    options: Mapping[str, Any]
+    command: str  # that keeps it: `play` or `scorepad`
+    options: Mapping[str, Any]  # plain values that the command needs to go on
 
     def save(self) -> None:
-        """Writes the file: the old one stays until the new one is whole.
-
-        Raises:
-            GameError: it cannot be written.
-        """
+        """Writes the file: the old one stays until the new one is whole, or GameError tells why."""
         remedy = f"{_OTHER_FILE}; what was saved before is untouched"
         with told(GameError, f"{self.path}: the game cannot be saved there", remedy):
             save(self.game, self.path, {_KEY: self.command, _OPTIONS: dict(self.options)})
 
     def save_new(self) -> None:
-        """Writes a new game; what was in its file becomes `NAME.old`.
-
-        Raises:
-            GameError: it cannot be written; then the file is as it was.
-        """
+        """Writes a new game; what was in its file becomes `NAME.old`, or stays where that fails."""
         what = f"{self.path}: cannot be put aside"
         with told(GameError, what, _OTHER_FILE), ExitStack() as aside:
             path = real_path(self.path)
@@ -93,15 +78,7 @@ class Session:
         return self.console.ask(prompt, standings(start, self.game.state), words).strip()
 
     def make(self, *events: Event) -> list[str]:
-        """Makes all moves or none, and saves the game.
-
-        Returns:
-            What they did, a line a fact.
-
-        Raises:
-            Refused: a move that is not allowed now.
-            GameError: the game cannot be saved.
-        """
+        """Makes all moves or, by `Refused`, none; saves the game, and returns what they did."""
         game, lines = self.game, []
         made = len(game.events)
         try:
@@ -144,15 +121,14 @@ def sole_keeper(path: Path) -> Iterator[None]:
 def _opened(lock: Path) -> int | None:
     """The lock file, open and locked; None where another process has it."""
     while True:
-        with ExitStack() as undo:
-            held = os.open(lock, os.O_CREAT | os.O_RDWR, 0o666)
-            undo.callback(os.close, held)
-            if not locked(held):
-                return None
-            with suppress(FileNotFoundError):  # removed by who held it, just now
-                if os.path.samestat(os.fstat(held), lock.stat()):
-                    undo.pop_all()
-                    return held
+        held = os.open(lock, os.O_CREAT | os.O_RDWR, 0o666)
+        free = locked(held)
+        with suppress(FileNotFoundError):  # removed by who held it, just now
+            if free and os.path.samestat(os.fstat(held), lock.stat()):
+                return held
+        os.close(held)
+        if not free:
+            return None
 
 
 def take_up(
@@ -164,18 +140,15 @@ def take_up(
     *,
     new: bool,
 ) -> tuple[SavedGame, bool]:
-    """The game that a file holds, or else one that is not saved yet.
+    """The game that a file holds, or else a new one that is not saved yet; and whether it is new.
 
     Args:
         path: of the file.
         command: that keeps it.
-        options: that it must have been kept with, and that a new one is kept with.
+        options: that a new one is kept with; an old one must have been kept with the same keys.
         given: those of them that must be the same.
         begin: begins a new game after the one that the file holds, which may be None.
-        new: whatever the file holds.
-
-    Returns:
-        The game, and whether it is a new one.
+        new: begins a new one whatever the file holds.
 
     Raises:
         GameError: something else, or another command's game.
