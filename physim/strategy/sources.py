@@ -12,10 +12,8 @@ from physim.statistics.counts import TOUCHING, Counts
 from physim.statistics.tables import load_table
 from physim.types import Outcome, Pose
 
-KERN = "kern2006"
-"""The 6,000 counted rolls of two pigs, table `kern2006_pairs`: the study's single pigs tell of
-no oinker."""
-TABLES = {KERN: "kern2006_pairs", "kern2006_pairs": "kern2006_pairs"}
+# The 6,000 counted rolls of two pigs; the study's single pigs tell of no oinker.
+TABLES = {"kern2006": "kern2006_pairs", "kern2006_pairs": "kern2006_pairs"}
 
 
 def from_table(name: str) -> Distribution:

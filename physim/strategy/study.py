@@ -142,16 +142,15 @@ def study(
     chances = odds(distribution, rules)
     solution = solve(chances, rules, progress=progress)
     intervals: dict[str, Interval] = {}
-    others: list[Solution] = []
+    solved = 0
     if distribution.sample_size:
         intervals = _counted(distribution, distribution.sample_size)
         intervals |= _resampled(distribution, rules, distribution.sample_size, seed)
-        others = _games(distribution, solution, resamples, seed, progress)
-        if len(others) > 1:
-            intervals |= _solved(solution, others)
+        found, solved = _solved(distribution, solution, resamples, seed, progress)
+        intervals |= found
     by_hold = hold_values(chances, rules.target)
     calls = study_calls(distribution, solution)
-    return Study(distribution, solution, by_hold, calls, intervals, len(others))
+    return Study(distribution, solution, by_hold, calls, intervals, solved)
 
 
 def study_calls(distribution: Distribution, solution: Solution) -> CallStudy | None:
@@ -175,21 +174,16 @@ def study_calls(distribution: Distribution, solution: Solution) -> CallStudy | N
     _, turns = sweep(
         solution.odds, rules, solution.values, wanted={throw.points or 0 for throw in throws}
     )
-    wrong, right = (
-        {throw: _change(turns, rules, throw.points or 0, right) for throw in throws}
+    changes = {
+        (throw, right): _change(turns, rules, throw.points or 0, right)
+        for throw in throws
         for right in (False, True)
-    )
-    # All wrong, and then what it changes that one of them is right.
-    all_wrong = sum(
-        (p * wrong[throw] for throw, p in throws.items()), np.zeros((rules.target,) * 2)
-    )
+    }
     gains = np.stack(
         [
-            all_wrong
-            + sum(
-                p * (right[throw] - wrong[throw])
+            sum(
+                p * changes[throw, is_right(value.prediction, throw, rules)]
                 for throw, p in throws.items()
-                if is_right(value.prediction, throw, rules)
             )
             for value in values
         ]
@@ -255,14 +249,18 @@ def _resampled(
     return found
 
 
-def _games(
+def _solved(
     distribution: Distribution,
     solution: Solution,
     count: int,
     seed: int,
     progress: Progress | None,
-) -> list[Solution]:
-    """Solutions for samples drawn anew; fewer where some of few rolls would never score."""
+) -> tuple[dict[str, Interval], int]:
+    """Intervals from samples drawn anew, each solved, and from how many.
+
+    1.96 standard deviations of a probability, the range of a hold value. Samples of few rolls
+    that would never score are left out.
+    """
     rng, rules = stream(seed, _SOLVE_KEY), solution.rules
     others = []
     for number in range(count):
@@ -271,20 +269,17 @@ def _games(
         with suppress(ConfigError):
             drawn = odds(distribution.resampled(rng), rules)
             others.append(solve(drawn, rules, solution.values, _ROUGH))
-    return others
-
-
-def _solved(solution: Solution, others: list[Solution]) -> dict[str, Interval]:
-    """From few samples: 1.96 standard deviations of a probability, the range of a hold value."""
+    if len(others) < 2:
+        return {}, len(others)
     wins = [other.first_player_wins for other in others]
     holds = [int(other.hold_values()[0, 0]) for other in others]
-    bests = [best_hold(hold_values(other.odds, other.rules.target)).hold for other in others]
+    bests = [best_hold(hold_values(other.odds, rules.target)).hold for other in others]
     middle, spread = solution.first_player_wins, _NORMAL_95 * float(np.std(wins, ddof=1))
     return {
         "first_player_wins": Interval(middle - spread, middle + spread),
         "hold_at_0-0": Interval(min(holds), max(holds)),
         "best_hold": Interval(min(bests), max(bests)),
-    }
+    }, len(others)
 
 
 def to_json(study: Study) -> dict[str, Any]:

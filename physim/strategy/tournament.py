@@ -195,11 +195,10 @@ def to_json(tournament: Tournament, tallies: Sequence[Tally]) -> Json:
     games = tournament.games
     whole = sum(tallies[1:], tallies[0])
     tables = list(zip(tournament.tables, tallies, strict=True))
+    tables_each = 1 if tournament.together else len(names) - 1
     won: Counter[int] = Counter()
-    seated: Counter[int] = Counter()
     for seats, tally in tables:
         won.update(dict(zip(seats, tally.wins, strict=True)))
-        seated.update(seats)
     return {
         "source": tournament.distribution.name,
         "rules": tournament.rules.name,
@@ -209,7 +208,7 @@ def to_json(tournament: Tournament, tallies: Sequence[Tally]) -> Json:
         "games": games * len(tallies),
         "unfinished": whole.unfinished,
         "players": [
-            {"name": name, **rate(won[place], games * seated[place])}
+            {"name": name, **rate(won[place], games * tables_each)}
             for place, name in enumerate(names)
         ],
         "tables": [

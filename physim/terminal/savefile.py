@@ -78,19 +78,18 @@ class Session:
         return self.console.ask(prompt, standings(start, self.game.state), words).strip()
 
     def make(self, *events: Event) -> list[str]:
-        """Makes all moves or, by `Refused`, none; saves the game, and returns what they did."""
-        game, lines = self.game, []
-        made = len(game.events)
-        try:
-            with refusing():
-                for event in events:
-                    before = game.state.copy()
-                    game.do(event)
-                    lines += tell(game.start, before, event, game.state)
-        except Refused:
-            while len(game.events) > made:
-                game.undo()
-            raise
+        """Makes moves, saves the game, and returns what they did.
+
+        Raises:
+            Refused: the first is not allowed now; nothing has changed.
+            GameError: the game cannot be saved.
+        """
+        lines = []
+        with refusing():
+            for event in events:
+                before = self.game.state.copy()
+                self.game.do(event)
+                lines += tell(self.game.start, before, event, self.game.state)
         self.saved.save()
         return lines
 

@@ -72,12 +72,12 @@ class ScorePad(Session):
         self._say_all(scoreboard(self.game))
         words = [*WORDS, *SHORT, *labelled_throws()]
         while True:
-            self._offer()
+            offered = self._offer()
             line = self.ask(self._prompt(), words)
             if line.lower() in ("quit", "q"):
                 return False
             try:
-                self._enter(line)
+                self._enter("bank" if offered and not line else line)
             except Refused as refusal:
                 self.console.say(f"No: {refusal}")
 
@@ -88,29 +88,27 @@ class ScorePad(Session):
         call = "" if state.call is None else f", called {state.call.prediction}"
         return f"{game.current.name} {state.scores[state.current]}+{state.turn_total}{call} > "
 
-    def _offers_end(self) -> bool:
-        """Whether banking now would reach the target."""
+    def _offer(self) -> bool:
+        """Whether banking now would reach the target; says so, or that it would be too much."""
         state = self.game.state
-        thrown = state.winner is None and state.rolls > 0 and state.call is None
-        return thrown and state.rules.reached(state.total)
-
-    def _offer(self) -> None:
-        """Says so where banking now would reach the target, or pass one to be reached exactly."""
-        state = self.game.state
-        if self._offers_end():
-            ends = "banks that; the round is played to its end"
-            if state.rules.end is End.AT_ONCE:
-                ends = "ends the game"
-            self.console.say(
-                f"{self.game.current.name} has {state.total} with this turn, {state.rules.target} "
-                f"are needed: Enter (or bank) {ends}."
-            )
-        elif state.winner is None and state.rolls and state.rules.overshot(state.total):
+        if state.winner is not None or not state.rolls or state.call is not None:
+            return False
+        if state.rules.overshot(state.total):
             self.console.say(f"{state.total} is more than {state.rules.target}: banks nothing.")
+        if not state.rules.reached(state.total):
+            return False
+        ends = "banks that; the round is played to its end"
+        if state.rules.end is End.AT_ONCE:
+            ends = "ends the game"
+        self.console.say(
+            f"{self.game.current.name} has {state.total} with this turn, {state.rules.target} are "
+            f"needed: Enter (or bank) {ends}."
+        )
+        return True
 
     def _enter(self, line: str) -> None:
         word = line.lower()
-        if not line and not self._offers_end():
+        if not line:
             self.console.say("Enter what the pigs show, or points, or bank; `help` lists it all.")
         elif word in ("help", "h", "?"):
             self.console.say(HELP)
@@ -121,7 +119,7 @@ class ScorePad(Session):
         else:
             turns = self.game.state.turns
             with refusing():
-                events = read_entry(line or "bank", self.game)
+                events = read_entry(line, self.game)
             self._say_all(self.make(*events))
             if self.game.state.turns != turns:
                 self._say_all(scoreboard(self.game))
