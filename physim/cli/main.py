@@ -23,10 +23,9 @@ from physim.cli.bench import bench
 from physim.cli.calibrate import calibrate
 from physim.cli.models import add, check, export, model
 from physim.cli.output import STDERR, STDOUT, drop_unwritable, own_streams, say
-from physim.cli.play import play
+from physim.cli.play import play, scorepad
 from physim.cli.render import render
 from physim.cli.roll import roll, score, watch
-from physim.cli.scorepad import scorepad
 from physim.cli.stats import stats
 from physim.cli.strategy import strategy, tournament
 from physim.cli.validate import sensitivity, validate

@@ -1,49 +1,52 @@
-"""`physim play`: people and bots in the terminal.
+"""`physim play`: people and bots in the terminal; `physim scorepad`: score of real pigs.
 
-Where the throws of a game of people come from: physics, a table, a dataset, or a script.
+Throws of `physim play` come from physics, a table, a dataset, or a script.
 """
 
 from __future__ import annotations
 
 import secrets
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, nullcontext, suppress
 from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
+from click.core import ParameterSource
 
-from physim.cli.game import (
+from physim.cli.game_options import (
     PHYSICS,
+    STRATEGIES,
+    check_output,
     distribution_of,
-    given_options,
-    how_to_go_on,
+    players_of,
     players_option,
+    progress_line,
     rules_of,
     rules_options,
     save_options,
     solved,
-    specs_of,
 )
-from physim.cli.options import SEED, pig_options
+from physim.cli.options import SEED, file_path, pig_options, whole_number
 from physim.cli.output import clean_stdout
-from physim.cli.strategy import STRATEGIES
 from physim.config import text, whole
-from physim.errors import ConfigError, GameError, hint, shown_name
-from physim.files import read_plain, told
+from physim.errors import ConfigError, GameError, shown_name
+from physim.files import read_plain
 from physim.seeding import MAX_SEED
 
 if TYPE_CHECKING:
-    from physim.game.outcomes import Distribution, Outcomes
-    from physim.terminal.game_loop import Seat
+    from physim.game.outcomes import Distribution
+    from physim.rules.throws import Throw
+    from physim.terminal.console import Console
     from physim.terminal.savefile import SavedGame
     from physim.window.game_window import GameWindow
 
-COMMAND = "play"
-FILE = "physim-play.json"
+FILES = {"play": "physim-play.json", "scorepad": "physim-scorepad.json"}
 PLAYERS = ("Guest", "score_aware")
+SETUP = ("model", "black", "pink", "toss", "height_mm", "surface", "time_step_s", "settle")
+MAX_SCRIPT_BYTES = 1_000_000
+MAX_ROUNDS = 60  # lines on a page that can be written in
 
 
 @click.command()
@@ -51,8 +54,7 @@ PLAYERS = ("Guest", "score_aware")
     f"People by their names, bots by their strategies ({STRATEGIES}). Without it, "
     f"{' and '.join(PLAYERS)}."
 )
-@click.option("--first", metavar="NAME", help="Who begins, in place of what the rules say.")
-@save_options(FILE)
+@save_options(FILES["play"])
 @click.option(
     "--source",
     default=PHYSICS,
@@ -78,185 +80,208 @@ PLAYERS = ("Guest", "score_aware")
 )
 @rules_options
 @pig_options
-@click.pass_context
-def play(
-    context: click.Context,
-    /,
-    *,
-    players: tuple[str, ...],
-    more_players: tuple[str, ...],
-    save: Path,
-    new: bool,
-    pause: bool | None,
-    watch: bool,
-    **names: Any,
-) -> None:
+def play(save: Path, new: bool, pause: bool | None, watch: bool, **options: Any) -> None:
     """Play Pass the Pigs in the terminal: every roll is physics.
 
     Each move is saved; the same command again goes on with the game. Through pipes it reads a move
     a line and writes plain lines. `help` lists the moves.
     """
-    given = given_options(context, names)
-    named = specs_of(players, more_players)
-    if named:
-        given["players"] = named
-    from physim.terminal.savefile import check_same, sole_keeper, take_up
+    with _kept_game("play", save, new, options) as (saved, fresh, stdout):
+        if saved.game.winner is None:
+            _play(saved, stdout, pause, watch, fresh)
+            return
+        from physim.game.game import standings
 
-    with clean_stdout() as stdout, sole_keeper(save):
-        keys = {*names, "players"}
-        saved, before = take_up(save, COMMAND, keys, new=new)
-        if saved is None:
-            fresh = _begin(save, {**names, "players": named or list(PLAYERS)}, before)
-            _play(fresh, stdout, pause, watch, fresh=True)
-        else:
-            check_same(save, given, saved.options)
-            _play(saved, stdout, pause, watch, fresh=False)
+        stdout.write(
+            f"{saved.path}: that game is over, {saved.game.winner.name} won it "
+            f"({standings(saved.game.start, saved.game.state)}); --new begins another one\n"
+        )
 
 
-def _begin(path: Path, options: dict[str, Any], before: SavedGame | None) -> SavedGame:
-    """A new game, not saved yet."""
-    from physim.game.game import Game
-    from physim.seeding import stream
-    from physim.terminal.game_loop import read_seats
-    from physim.terminal.savefile import SavedGame, begin
+@click.command()
+@players_option("At least two people, in the order of turns.")
+@save_options(FILES["scorepad"])
+@click.option(
+    "--sheet",
+    type=file_path,
+    metavar="FILE.pdf",
+    help="Write an empty score sheet to print, and keep no score. Without --players, the names "
+    "are left blank.",
+)
+@click.option(
+    "--rounds",
+    type=whole_number(1, MAX_ROUNDS),
+    default=24,
+    show_default=True,
+    metavar="N",
+    help="Lines of the sheet.",
+)
+@rules_options
+def scorepad(save: Path, new: bool, sheet: Path | None, rounds: int, **options: Any) -> None:
+    """Keep score for real pigs on a real table.
 
-    if options["seed"] is None:
-        options["seed"] = secrets.randbelow(MAX_SEED)
-    rules = rules_of(options["rules"], options["target"], options["changes"])
-    seats = read_seats(options["players"])
-    start = begin(
-        rules,
-        [seat.name for seat in seats],
-        options["first"],
-        stream(options["seed"], MAX_SEED),  # no roll's
-        before,
-    )
-    options["changes"] = list(options["changes"])
-    return SavedGame(Game(start), path, COMMAND, options)
-
-
-def _seats(saved: SavedGame) -> list[Seat]:
-    """Who sits at the table, as the file has it twice.
-
-    Raises:
-        GameError: it does not agree with itself.
+    Enter how the pigs lie, or points; `help` lists it all. Each entry is saved, and the same
+    command again goes on with the game.
     """
-    from physim.terminal.game_loop import read_seats
+    if sheet is not None:
+        from physim.terminal.scorepad import write_sheet
 
-    players = saved.options["players"]
-    if isinstance(players, list) and all(isinstance(name, str) for name in players):
-        seats = read_seats(players)
-        if [seat.name for seat in seats] == [player.name for player in saved.game.players]:
-            return seats
-    raise GameError(f"{saved.path}: its two lists of players differ; begin anew with --new")
+        check_output("--sheet", sheet, ".pdf")
+        with clean_stdout() as stdout:
+            write_sheet(sheet, rules_of(options), players_of(options), rounds)
+            stdout.write(f"{sheet}\n")
+        return
+    from physim.terminal.console import Console
+    from physim.terminal.scorepad import ScorePad
+
+    with _kept_game("scorepad", save, new, options) as (saved, fresh, stdout):
+        if fresh:
+            saved.save_new()
+        console, rules = Console(stdout), saved.game.start.rules
+        console.say(
+            f"To {rules.target}, rules {rules.name}; saved in {save} after every entry. `help` "
+            "lists them."
+        )
+        _until_left(ScorePad(saved, console).keep, console, saved, "score")
 
 
-def _play(
-    saved: SavedGame, stdout: TextIO, pause: bool | None, watch: bool, *, fresh: bool
-) -> None:
-    from physim.game.game import standings
+@contextmanager
+def _kept_game(
+    command: str, path: Path, new: bool, options: dict[str, Any]
+) -> Iterator[tuple[SavedGame, bool, TextIO]]:
+    """The game that the file holds, or a new one, not saved yet; whether it is new; and stdout."""
+    from physim.game.game import Game
+    from physim.game.players import Start, start
+    from physim.seeding import stream
+    from physim.terminal.savefile import sole_keeper, take_up
+
+    context = click.get_current_context()
+    options |= {"players": players_of(options), "changes": list(options["changes"])}
+    given = {
+        name: value
+        for name, value in options.items()
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
+
+    def begin(before: Game | None) -> Start:
+        names = options["players"]
+        if command == "play":
+            from physim.terminal.game_loop import seat_names
+
+            options["players"] = names or list(PLAYERS)
+            names = seat_names(options["players"])
+            if options["seed"] is None:
+                options["seed"] = secrets.randbelow(MAX_SEED)
+        elif not names:
+            raise ConfigError(
+                f"{path}: no game is kept there yet; name the players with --players Ana Ben, or "
+                "another file with --save FILE"
+            )
+        # Who begins among real people need not be repeatable.
+        rng = stream(options.get("seed", secrets.randbelow(MAX_SEED)), MAX_SEED)  # no roll's
+        number = 0
+        if before is not None and [player.name for player in before.players] == names:
+            number = before.start.first + 1  # where first players rotate, the next one begins
+        rules = rules_of(options)
+        return start(rules, names, first=options["first"], game_number=number, rng=rng)
+
+    with clean_stdout() as stdout, sole_keeper(path):
+        yield *take_up(path, command, options, given, begin, new=new), stdout
+
+
+def _until_left(run: Callable[[], bool], console: Console, saved: SavedGame, what: str) -> None:
+    """Runs a game, and says how to go on with it if it is not over."""
+    file = "" if saved.path == Path(FILES[saved.command]) else f" --save {saved.path}"
+    kept = f"The {what} is kept in {saved.path}; `physim {saved.command}{file}` goes on with it."
+    over = False
+    try:
+        with suppress(EOFError):
+            over = run()
+    except KeyboardInterrupt as stop:
+        raise type(stop)(f"interrupted. {kept}") from None
+    if not over:
+        console.say(kept)
+
+
+def _play(saved: SavedGame, stdout: TextIO, pause: bool | None, watch: bool, fresh: bool) -> None:
     from physim.terminal.advice import Adviser
-    from physim.terminal.console import Terminal, open_console
-    from physim.terminal.game_loop import Table, make_bots
-    from physim.terminal.savefile import save_new
+    from physim.terminal.console import Console
+    from physim.terminal.game_loop import GameLoop, make_bots, seat_names
 
     game, options = saved.game, saved.options
+    rules, players = game.start.rules, options["players"]
     whole(f"{saved.path}: seed", options["seed"], 0, MAX_SEED)
-    rules = game.start.rules
-    if game.winner is not None:
-        stdout.write(
-            f"{saved.path}: that game is over, {game.winner.name} won it "
-            f"({standings(game.start, game.state)}); --new begins another one\n"
-        )
-        return
+    named = isinstance(players, list) and all(isinstance(name, str) for name in players)
+    if not named or seat_names(players) != [player.name for player in game.players]:
+        raise GameError(f"{saved.path}: its two lists of players differ; begin anew with --new")
     distribution = expected(options)
     adviser = Adviser(distribution, rules, lambda: solved(distribution, rules))
-    _ = adviser.odds  # refuses what no game would end with
-    bots = make_bots(_seats(saved), rules, distribution, lambda: adviser.solution)
+    bots = make_bots(players, rules, distribution, lambda: adviser.solution)
     if watch:  # what is seen to rest is then what is counted, to the last bit
         options = {**options, "settle": "full"}
     with (
-        open_throws(options, game.state.throws) as outcomes,
+        open_throws(options, game.state.throws) as throws,
         open_window(options) if watch else nullcontext() as window,
     ):
         if fresh:
-            save_new(saved)
-        console = open_console(stdout)
-        for text in _head(saved, distribution.name, fresh=fresh):
+            saved.save_new()
+        console = Console(stdout)
+        for text in _head(saved, distribution.name, fresh):
             console.say(text)
-        wait = isinstance(console, Terminal) if pause is None else pause
+        wait = console.terminal if pause is None else pause
         show = None if window is None else window.show
-        table = Table(saved, bots, outcomes, adviser, console, pause=wait, show=show)
-        kept = f"The game is kept in {saved.path}; {how_to_go_on(COMMAND, saved.path, FILE)}"
-        try:
-            if not table.play():
-                console.say(kept)
-        except EOFError:
-            console.say(kept)
-        except KeyboardInterrupt as stop:
-            raise type(stop)(f"interrupted. {kept}") from None
+        loop = GameLoop(saved, console, bots, throws, adviser, pause=wait, show=show)
+        _until_left(loop.play, console, saved, "game")
 
 
-def _head(saved: SavedGame, odds: str, *, fresh: bool) -> Sequence[str]:
+def _head(saved: SavedGame, odds: str, fresh: bool) -> Iterator[str]:
     from physim.game.game import standings
 
-    start, state, options = saved.game.start, saved.game.state, saved.options
+    game, options = saved.game, saved.options
+    start, state = game.start, game.state
     where = f"throws of {options['source']}, seed {options['seed']}, risks of {odds}"
     models = {options["black"] or options["model"], options["pink"] or options["model"]}
     if options["source"] == PHYSICS and options["odds"] is None and models != {"standard"}:
         where += ", the toy's (`--odds DIR` takes those of a dataset of your pigs)"
-    lines = [f"To {start.rules.target}, rules {start.rules.name}; {where}.",
-             f"Saved in {saved.path} after every move. `help` lists the moves."]  # fmt: skip
+    yield f"To {start.rules.target}, rules {start.rules.name}; {where}."
+    yield f"Saved in {saved.path} after every move. `help` lists the moves."
     if not fresh:
-        moves = len(saved.game.events)
-        lines.append(f"Going on after {moves} move{'s' * (moves != 1)}.")
-    turn = f"{saved.game.current.name} {'begins' if fresh else 'has the pigs'}"
-    call = state.call
-    if call is not None:
-        turn += f"; {start.players[call.caller].name} has called {call.prediction}"
-    return [*lines, f"{standings(start, state)}. {turn}.", ""]
+        moves = len(game.events)
+        yield f"Going on after {moves} move{'s' * (moves != 1)}."
+    turn = f"{game.current.name} {'begins' if fresh else 'has the pigs'}"
+    if state.call is not None:
+        turn += f"; {start.players[state.call.caller].name} has called {state.call.prediction}"
+    yield f"{standings(start, state)}. {turn}."
+    yield ""
 
 
-SETUP = ("model", "black", "pink", "toss", "height_mm", "surface", "time_step_s", "settle")
-MAX_SCRIPT_BYTES = 1_000_000
-_SCRIPT = "a script is a text with a throw a line"
+def is_script(source: str) -> bool:
+    """Whether a source is the file of a script; the names of tables go first."""
+    from physim.strategy.sources import TABLES
+
+    return source not in TABLES and Path(source).is_file()
 
 
-def script_of(source: str) -> list[str] | None:
-    """The throws of a file, one a line; None where the source is none.
+def read_script(path: Path) -> list[Throw]:
+    """The throws of a file, one a line.
 
     Raises:
-        ConfigError: no such source, or a line that is no throw.
+        ConfigError: no text, or a line that is no throw.
     """
     from physim.rules.throws import read_throw
-    from physim.strategy.match import table_names
 
-    path = Path(text("--source", source))
-    if source in (*table_names(), PHYSICS):
-        return None
-    with told(ConfigError, f"--source {shown_name(source)}: cannot be read", "name another"):
-        there, folder = path.exists(), path.is_dir()
-    if folder:
-        return None
-    if not there:
-        valid = [*table_names(), PHYSICS]
-        raise ConfigError(
-            f"unknown source `{shown_name(source)}`{hint(source, valid)} (valid: "
-            f"{', '.join(valid)}, the folder of a dataset, or a file with a throw a line)"
-        )
     try:
-        content = read_plain(path, ConfigError, _SCRIPT, MAX_SCRIPT_BYTES)
-        lines = content.decode("utf-8-sig").splitlines()
+        remedy = "a script is a text with a throw a line"
+        content = read_plain(path, ConfigError, remedy, MAX_SCRIPT_BYTES).decode("utf-8-sig")
     except ValueError as error:
         raise ConfigError(f"{path}: is no text; a script has a throw a line") from error
     throws = []
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(content.splitlines(), start=1):
         if line.strip() and not line.startswith("#"):
             try:
-                read_throw(line)
+                throws.append(read_throw(line))
             except ConfigError as error:
                 raise ConfigError(f"{path}: line {number}: {error}") from error
-            throws.append(line.strip())
     return throws
 
 
@@ -265,46 +290,39 @@ def expected(options: Mapping[str, Any]) -> Distribution:
 
     Physics and scripts have none of their own, so that the real rolls stand in.
     """
-    source, odds = options["source"], options["odds"]
-    if odds is None:
-        own = source != PHYSICS and script_of(source) is None
-        odds = source if own else "kern2006"
+    source, odds = text("--source", options["source"]), options["odds"]
     if odds == PHYSICS:
         raise ConfigError(
             "--odds takes what was counted: kern2006, or a dataset that `physim batch` made"
         )
-    return distribution_of(odds, 0, 0)
+    if odds is None:
+        odds = "kern2006" if source == PHYSICS or is_script(source) else source
+    return distribution_of(odds)
 
 
 @contextmanager
-def open_throws(options: Mapping[str, Any], thrown: int) -> Iterator[Outcomes]:
+def open_throws(options: Mapping[str, Any], thrown: int) -> Iterator[Iterator[Throw]]:
     """The throws of a game's options, those that it had already left out.
 
     A seed fixes them, so that a game that was killed goes on as it would have.
     """
-    from physim.game.outcomes import Drawn, Rolled, Script
+    from physim.game.outcomes import draws, throw_of_roll
     from physim.seeding import stream
 
     source, seed = options["source"], options["seed"]
-    script = script_of(source)
-    if script is not None:
-        yield Script(script[thrown:])
-    elif source == PHYSICS:
-        from physim.dataset.progress import ProgressLine
-
-        with closing(ProgressLine(sys.stderr)) as line:
+    if source == PHYSICS:
+        with closing(progress_line()) as line:
             line.begin("loading the pigs ...")
             from physim.dataset import preload  # noqa: F401
             from physim.dataset.plan import BatchPlan
 
             opened = BatchPlan(n=1, **_plan(options)).open()
         with opened as simulator:
-            yield Rolled(simulator.roll(seed, index) for index in count(thrown))
+            yield (throw_of_roll(simulator.roll(seed, index)) for index in count(thrown))
+    elif is_script(source):
+        yield iter(read_script(Path(source))[thrown:])
     else:
-        drawn = Drawn(distribution_of(source, 0, 0), stream(seed, 0))
-        for _ in islice(count(), thrown):
-            drawn.next_throw()
-        yield drawn
+        yield islice(draws(distribution_of(source), stream(seed, 0)), thrown, None)
 
 
 def open_window(options: Mapping[str, Any]) -> GameWindow:
@@ -320,11 +338,9 @@ def open_window(options: Mapping[str, Any]) -> GameWindow:
             f"--watch shows rolls of physics, not the throws of {shown_name(options['source'])}; "
             "leave one of --watch and --source out"
         )
-    from physim.dataset.progress import ProgressLine
-
-    with closing(ProgressLine(sys.stderr)) as line:
+    with closing(progress_line()) as line:
         line.begin("opening the window; without a graphics card it takes a while ...")
-    return GameWindow(_plan(options))
+        return GameWindow(_plan(options))
 
 
 def _plan(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -69,9 +69,9 @@ def roll_to_json(roll: Roll) -> dict[str, Any]:
 
 def roll_text(roll: Roll) -> str:
     """A roll in three lines: what it is worth, and how each pig lies."""
-    points = "no points" if roll.score is None else f"{roll.score} points"
-    if roll.score == 1:
-        points = "1 point"
+    from physim.rules.score import points_text
+
+    points = points_text(roll.score)
     head = f"roll {roll.index}: {roll.outcome.value}, {points} ({roll.time_s:.2f} s)"
     return "\n".join([head, *(_pig_text(pig) for pig in roll.pigs)])
 
@@ -123,6 +123,7 @@ def score(black: str, pink: str, touching: bool, piggyback: bool, as_json: bool)
 
     Poses: side_dot_up, side_dot_down, trotter, razorback, snouter, leaning_jowler, other.
     """
+    from physim.rules.score import points_text
     from physim.rules.score import score as score_poses
 
     result = score_poses(black, pink, touching, piggyback)
@@ -130,8 +131,7 @@ def score(black: str, pink: str, touching: bool, piggyback: bool, as_json: bool)
         if as_json:
             print_json({"outcome": result.outcome.value, "score": result.score}, stdout)
             return
-        points = "no points" if result.score is None else f"{result.score} points"
-        stdout.write(f"{result.outcome.value}: {points}\n")
+        stdout.write(f"{result.outcome.value}: {points_text(result.score)}\n")
 
 
 _SIZE = whole_number(200, 4096)

@@ -1,6 +1,6 @@
 """A game as the swineherd keeps it: a start and a log of events, from which the state follows.
 
-Moves as a person types them, one a line: for scripts, pipes and the score pad.
+`read_move` reads a move as a person types it, for scripts, pipes and the score pad:
 
     trotter snouter          a throw by its two poses, or `trotter+snouter`, `pig_out`, `oinker` ...
     bank                     stop
@@ -9,9 +9,7 @@ Moves as a person types them, one a line: for scripts, pipes and the score pad.
     correct Ben 40           sets banked points
     remove Ben               takes a player out
 
-Players go by name or id.
-
-A move in words, for the terminal and for transcripts.
+Players go by name or id. `tell` says what a move did, for the terminal and for transcripts.
 """
 
 from __future__ import annotations
@@ -28,12 +26,17 @@ from physim.game.game_state import (
     Removed,
     State,
     Thrown,
-    check,
+    may_call,
 )
 from physim.game.players import Player, Start
 from physim.rules.hog_call import is_right, read_prediction
-from physim.rules.ruleset import Effect, RuleSet
-from physim.rules.throws import Throw, read_throw
+from physim.rules.ruleset import MAX_TARGET, Effect, RuleSet
+from physim.rules.score import outcome_of, points_text
+from physim.rules.throws import Throw, labelled_throws, read_throw
+from physim.types import Outcome
+
+_WHATEVER_THE_POSES = (Outcome.OINKER, Outcome.PIGGYBACK, Outcome.OFF_TABLE, Outcome.UNSETTLED)
+_THROWS = labelled_throws()
 
 
 class Game:
@@ -47,8 +50,8 @@ class Game:
     def __init__(self, start: Start, events: Iterable[Event] = ()) -> None:
         """Plays `events`, such as those of a saved game; raises as `do`."""
         self.start = start
+        self.state = State.start(start.rules, start.scores, start.first)
         self._events: list[Event] = []
-        self.state = _before(start)
         for event in events:
             self.do(event)
 
@@ -63,16 +66,12 @@ class Game:
 
     @property
     def current(self) -> Player:
-        """Whose turn it is, or was when the game ended."""
+        """The player whose turn it is, or was when the game ended."""
         return self.players[self.state.current]
 
     @property
     def winner(self) -> Player | None:
         return None if self.state.winner is None else self.players[self.state.winner]
-
-    def score(self, player: str) -> int:
-        """Banked points of the player of that id."""
-        return self.state.scores[self.start.seat(player)]
 
     def do(self, event: Event) -> None:
         """Makes one move.
@@ -81,15 +80,63 @@ class Game:
             GameError: not allowed now; nothing has changed.
             ConfigError: a prediction that cannot be called; likewise.
         """
-        check(self.start, self.state, event)
-        _apply(self.start, self.state, event)
+        state = self.state
+        if self.winner is not None:
+            raise GameError(
+                f"the game is over, {self.winner.name} has won; undo, or start another one"
+            )
+        if isinstance(event, Thrown):
+            _check_throw(event.throw)
+            state.throw(event.throw)
+        elif isinstance(event, Points):
+            _check_points(state, event.points)
+            state.add(event.points)
+        elif isinstance(event, Banked):
+            if state.call is not None:
+                raise GameError("a Hog Call waits for the throw; throw before you bank")
+            if state.rolls == 0:
+                raise GameError("nothing is thrown yet; throw at least once, then bank")
+            state.bank()
+        else:
+            self._do_of_player(event, self.start.seat(event.player))
         self._events.append(event)
 
-    def undo(self) -> Event:
-        """Takes the last move back, as far as the start.
+    def _do_of_player(self, event: Called | Removed | Corrected, seat: int) -> None:
+        state, name = self.state, self.players[seat].name
+        if isinstance(event, Called):
+            self._check_call(seat, name)
+            if event.prediction != read_prediction(event.prediction, state.rules):
+                raise GameError(f"`{event.prediction}` is not as `read_prediction` returns it")
+            state.shout(seat, event.prediction)
+        elif state.out[seat]:
+            raise GameError(f"{name} is out of the game; undo that first")
+        elif isinstance(event, Removed):
+            state.remove(seat)
+        elif 0 <= event.score <= MAX_TARGET:
+            state.correct(seat, event.score)
+        else:
+            raise GameError(f"a score is from 0 to {MAX_TARGET}, found {event.score}")
 
-        Returns:
-            The move; `do` makes it again.
+    def _check_call(self, seat: int, name: str) -> None:
+        state, rules = self.state, self.state.rules
+        if may_call(state, seat):
+            return
+        if not rules.hog_call:
+            why = f"the rules {rules.name} have no Hog Call; change them by hog_call=true"
+        elif state.call is not None:
+            first = self.players[state.call.caller].name
+            why = f"{first} was the first to shout; one Hog Call a throw"
+        elif seat == state.current:
+            why = f"{name} has the pigs: only another player may call"
+        elif state.out[seat]:
+            why = f"{name} is out of the game and cannot call"
+        else:
+            needed = rules.hog_call_least_points
+            why = f"{name} has {state.scores[seat]} points banked; a Hog Call needs {needed}"
+        raise GameError(why)
+
+    def undo(self) -> Event:
+        """Takes the last move back, as far as the start; `do` makes it again.
 
         Raises:
             GameError: nothing has happened yet.
@@ -97,35 +144,33 @@ class Game:
         if not self._events:
             raise GameError("nothing to undo: the game has just begun")
         event = self._events.pop()
-        self.state = replay(self.start, self._events)
+        self.state = Game(self.start, self._events).state
         return event
 
 
-def replay(start: Start, events: Iterable[Event]) -> State:
-    """The state after events that were allowed."""
-    state = _before(start)
-    for event in events:
-        _apply(start, state, event)
-    return state
+def _check_throw(throw: Throw) -> None:
+    """Refuses a name, points and poses that do not go together, as of a file tampered with."""
+    known, poses = _THROWS.get(throw.label), throw.poses
+    possible = known is not None and known.points == throw.points
+    if poses is not None and throw.outcome not in _WHATEVER_THE_POSES:
+        possible = possible and outcome_of(*poses) is throw.outcome
+    if not possible:
+        by = "" if poses is None else f" by {', '.join(poses)}"
+        raise GameError(
+            f"{throw.outcome.value}{by} cannot be worth {shown(throw.points)}; enter both poses"
+        )
 
 
-def _before(start: Start) -> State:
-    return State.start(start.rules, start.scores, start.first)
-
-
-def _apply(start: Start, state: State, event: Event) -> None:
-    if isinstance(event, Thrown):
-        state.throw(event.throw)
-    elif isinstance(event, Banked):
-        state.bank()
-    elif isinstance(event, Called):
-        state.shout(start.seat(event.player), event.prediction)
-    elif isinstance(event, Points):
-        state.add(event.points)
-    elif isinstance(event, Removed):
-        state.remove(start.seat(event.player))
-    elif isinstance(event, Corrected):
-        state.correct(start.seat(event.player), event.score)
+def _check_points(state: State, points: int) -> None:
+    if state.call is not None:
+        raise GameError("this throw was called: enter what the pigs show, not only the points")
+    if not 0 < abs(points) <= MAX_TARGET:
+        raise GameError(f"points are a whole number other than 0, found {points}")
+    if state.turn_total + points < 0:
+        raise GameError(
+            f"the turn has {state.turn_total} points; taking {-points} away would leave fewer "
+            "than 0. To change banked points, correct the player's score"
+        )
 
 
 def read_move(text: str, players: Sequence[Player], rules: RuleSet) -> Event:
@@ -137,22 +182,22 @@ def read_move(text: str, players: Sequence[Player], rules: RuleSet) -> Event:
     """
     verb, _, rest = text.strip().partition(" ")
     rest = rest.strip()
+    if not verb:
+        raise GameError("an empty line is no move; enter a throw, or bank")
     if verb == "bank" and not rest:
         return Banked()
     if verb == "points":
         return Points(_whole(rest))
-    if verb in ("call", "correct", "remove"):
-        player, rest = _player(rest, players)
-        if verb == "call":
-            return Called(player.id, read_prediction(rest, rules))
-        if verb == "correct":
-            return Corrected(player.id, _whole(rest))
-        if not rest:
-            return Removed(player.id)
+    if verb not in ("call", "correct", "remove"):
+        return Thrown(read_throw(text))
+    player, rest = _player(rest, players)
+    if verb == "call":
+        return Called(player.id, read_prediction(rest, rules))
+    if verb == "correct":
+        return Corrected(player.id, _whole(rest))
+    if rest:
         raise GameError(f"`remove` takes a player alone, found {shown_name(rest)} after it")
-    if not verb:
-        raise GameError("an empty line is no move; enter a throw, or bank")
-    return Thrown(read_throw(text))
+    return Removed(player.id)
 
 
 def _player(text: str, players: Sequence[Player]) -> tuple[Player, str]:
@@ -176,20 +221,7 @@ def _whole(text: str) -> int:
 def tell(start: Start, before: State, event: Event, after: State) -> list[str]:
     """What a move did, a line a fact; the last line names the winner or the next player."""
     names = [player.name for player in start.players]
-    roller = names[before.current]
-    if isinstance(event, Thrown):
-        lines = _thrown(names, before, event.throw, after)
-    elif isinstance(event, Banked):
-        lines = [_banked(roller, before, after)]
-    elif isinstance(event, Called):
-        lines = [f"{names[start.seat(event.player)]} calls {event.prediction}"]
-    elif isinstance(event, Points):
-        lines = [f"{roller}: {event.points:+d} points; {after.turn_total} this turn"]
-    elif isinstance(event, Removed):
-        lines = [f"{names[start.seat(event.player)]} is taken out of the game"]
-    elif isinstance(event, Corrected):
-        seat = start.seat(event.player)
-        lines = [f"{names[seat]} is corrected from {before.scores[seat]} to {event.score}"]
+    lines = _told(start, names, before, event, after)
     if after.winner is not None:
         lines.append(f"{names[after.winner]} wins with {after.scores[after.winner]}")
     elif after.turns != before.turns:
@@ -205,36 +237,47 @@ def standings(start: Start, state: State) -> str:
     )
 
 
-def _thrown(names: list[str], before: State, throw: Throw, after: State) -> list[str]:
-    roller, seat = names[before.current], before.current
-    said = f"{roller}: {throw.label}"
-    effect = before.rules.effect(throw.outcome)
-    if effect is Effect.ROLLS_AGAIN:
-        return [f"{said}, rolled again"]
-    if effect is Effect.NOTHING:
-        return [f"{said}, no points; {before.turn_total} this turn"]
-    if effect is Effect.LOSES_TURN:
-        return [f"{said}, loses the {before.turn_total} of this turn"]
-    if effect is Effect.LOSES_SCORE:
-        return [f"{said}, loses the {before.turn_total} of this turn and all {before.scores[seat]}"]
-    if effect is Effect.ELIMINATES:
-        return [f"{said}, is out of the game"]
+def _told(
+    start: Start, names: Sequence[str], before: State, event: Event, after: State
+) -> list[str]:
+    roller = names[before.current]
+    if isinstance(event, Thrown):
+        return _thrown(names, before, event.throw, after)
+    if isinstance(event, Points):
+        return [f"{roller}: {event.points:+d} points; {after.turn_total} this turn"]
+    if isinstance(event, Banked):
+        score = after.scores[before.current]
+        if before.rules.overshot(before.total):
+            beyond = f"{before.total}, more than {before.rules.target}"
+            return [f"{roller} would have {beyond}: banks nothing, {score}"]
+        return [f"{roller} banks {before.turn_total}: {score}"]
+    seat = start.seat(event.player)
+    if isinstance(event, Called):
+        return [f"{names[seat]} calls {event.prediction}"]
+    if isinstance(event, Removed):
+        return [f"{names[seat]} is taken out of the game"]
+    return [f"{names[seat]} is corrected from {before.scores[seat]} to {event.score}"]
+
+
+def _thrown(names: Sequence[str], before: State, throw: Throw, after: State) -> list[str]:
+    seat, turn, call = before.current, before.turn_total, before.call
     points = throw.points or 0
-    lines = [f"{said}, {points} point{'s' * (points != 1)}; {before.turn_total + points} this turn"]
-    if before.call is not None:
-        caller = before.call.caller
-        right = is_right(before.call.prediction, throw, before.rules)
+    lost = f"loses the {turn} of this turn"
+    told = {
+        Effect.SCORES: f"{points_text(points)}; {turn + points} this turn",
+        Effect.NOTHING: f"no points; {turn} this turn",
+        Effect.ROLLS_AGAIN: "rolled again",
+        Effect.LOSES_TURN: lost,
+        Effect.LOSES_SCORE: f"{lost} and all {before.scores[seat]}",
+        Effect.ELIMINATES: "is out of the game",
+    }
+    effect = before.rules.effect(throw.outcome)
+    lines = [f"{names[seat]}: {throw.label}, {told[effect]}"]
+    if effect is Effect.SCORES and call is not None:
+        verdict = "right" if is_right(call.prediction, throw, before.rules) else "wrong"
         moves = [
-            f"{names[one]} {before.scores[one]} to {after.scores[one]}" for one in (caller, seat)
+            f"{names[one]} {before.scores[one]} to {after.scores[one]}"
+            for one in (call.caller, seat)
         ]
-        lines.append(f"{names[caller]} called {'right' if right else 'wrong'}: {', '.join(moves)}")
+        lines.append(f"{names[call.caller]} called {verdict}: {', '.join(moves)}")
     return lines
-
-
-def _banked(roller: str, before: State, after: State) -> str:
-    if before.rules.overshot(before.total):
-        return (
-            f"{roller} would have {before.total}, more than {before.rules.target}: banks nothing, "
-            f"{after.scores[before.current]}"
-        )
-    return f"{roller} banks {before.turn_total}: {after.scores[before.current]}"

@@ -1,12 +1,7 @@
-"""Where a game stands, and what each move makes of it.
+"""Where a game stands, what each move makes of it, and the entries of its log.
 
-Players are seats here, from 0 in the order of turns; a player who is out keeps the seat. The moves
-take for granted that they are allowed: `legal.py` says which are. A tournament plays on this
-directly; `game.py` adds the log.
-
-What can happen in a game: the entries of its log. Players are named by their ids.
-
-Which moves the rules allow where a game stands; a refusal says why and what to do instead.
+Players are seats in a `State`, from 0 in the order of turns; a player who is out keeps the seat.
+Its moves take for granted that they are allowed, and a tournament plays on it directly.
 """
 
 from __future__ import annotations
@@ -15,12 +10,9 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 
-from physim.errors import GameError, shown
-from physim.game.players import Start
-from physim.rules.hog_call import is_right, read_prediction, transfer
-from physim.rules.ruleset import MAX_TARGET, Effect, End, Predicts, RuleSet
-from physim.rules.throws import Throw, labelled_throws, throw_of
-from physim.types import Outcome
+from physim.rules.hog_call import is_right, transfer
+from physim.rules.ruleset import Effect, End, RuleSet
+from physim.rules.throws import Throw
 
 
 @dataclass(frozen=True)
@@ -33,35 +25,20 @@ class PendingCall:
 
 @dataclass(slots=True)
 class State:
-    """A game between two moves.
-
-    Attributes:
-        rules: of the game.
-        scores: banked points a seat, never below zero.
-        out: whether a seat is out of the game.
-        first: seat that began; a round ends before its turn.
-        current: seat whose turn it is.
-        turn_total: points of this turn, not banked yet.
-        rolls: throws of this turn that counted.
-        call: the Hog Call for the next throw.
-        turns: finished ones, the one in which the game ended too.
-        throws: all, those that were rolled again included.
-        rerolls: throws that were rolled again.
-        winner: seat; None while the game goes on.
-    """
+    """A game between two moves."""
 
     rules: RuleSet
-    scores: list[int]
-    out: list[bool]
-    first: int
-    current: int
-    turn_total: int = 0
-    rolls: int = 0
-    call: PendingCall | None = None
-    turns: int = 0
-    throws: int = 0
-    rerolls: int = 0
-    winner: int | None = None
+    scores: list[int]  # banked points a seat, never below zero
+    out: list[bool]  # whether a seat is out of the game
+    first: int  # seat that began; a round ends before its turn
+    current: int  # seat whose turn it is
+    turn_total: int = 0  # points of this turn, not banked yet
+    rolls: int = 0  # throws of this turn that counted
+    call: PendingCall | None = None  # for the next throw
+    turns: int = 0  # finished ones, the one in which the game ended too
+    throws: int = 0  # all, those that were rolled again included
+    rerolls: int = 0  # throws that were rolled again
+    winner: int | None = None  # seat; None while the game goes on
 
     @classmethod
     def start(cls, rules: RuleSet, scores: Sequence[int], first: int = 0) -> State:
@@ -179,23 +156,17 @@ class State:
 
     def _end_turn(self) -> None:
         self._clear_turn()
-        seat, round_ends = self.current, False
+        round_ends = False
         while True:
-            seat = (seat + 1) % self.seats
-            round_ends = round_ends or seat == self.first
-            if not self.out[seat]:
+            self.current = (self.current + 1) % self.seats
+            round_ends = round_ends or self.current == self.first
+            if not self.out[self.current]:
                 break
-        self.current = seat
         if round_ends and self.rules.end is End.END_OF_ROUND:
-            self._end_round()
-
-    def _end_round(self) -> None:
-        order = [(self.first + place) % self.seats for place in range(self.seats)]
-        at_target = [
-            seat for seat in order if not self.out[seat] and self.rules.reached(self.scores[seat])
-        ]
-        if at_target:  # of equal scores `max` takes the first
-            self.winner = max(at_target, key=self.scores.__getitem__)
+            order = sorted(self.playing, key=lambda seat: (seat - self.first) % self.seats)
+            at_target = [seat for seat in order if self.rules.reached(self.scores[seat])]
+            if at_target:  # of equal scores `max` takes the first
+                self.winner = max(at_target, key=self.scores.__getitem__)
 
 
 @dataclass(frozen=True)
@@ -243,38 +214,6 @@ class Corrected:
 Event = Called | Thrown | Points | Banked | Removed | Corrected
 
 
-def check(start: Start, state: State, event: Event) -> None:
-    """Refuses what is not allowed now.
-
-    Raises:
-        GameError: the move is not allowed.
-        ConfigError: a prediction that cannot be called.
-    """
-    if state.winner is not None:
-        name = start.players[state.winner].name
-        raise GameError(f"the game is over, {name} has won; undo, or start another one")
-    if isinstance(event, Called):
-        _check_call(start, state, event)
-    elif isinstance(event, Thrown):
-        _check_throw(state, event.throw)
-    elif isinstance(event, Points):
-        _check_points(state, event.points)
-    elif isinstance(event, Banked):
-        if state.call is not None:
-            raise GameError("a Hog Call waits for the throw; throw before you bank")
-        if state.rolls == 0:
-            raise GameError("nothing is thrown yet in this turn; throw at least once, then bank")
-    elif isinstance(event, Removed):
-        if state.out[start.seat(event.player)]:
-            raise GameError(f"{_name(start, event.player)} is out of the game already")
-    elif isinstance(event, Corrected):
-        seat = start.seat(event.player)
-        if state.out[seat]:
-            raise GameError(f"{_name(start, event.player)} is out of the game; undo that first")
-        if not 0 <= event.score <= MAX_TARGET:
-            raise GameError(f"a score is from 0 to {MAX_TARGET}, found {event.score}")
-
-
 def may_call(state: State, seat: int) -> bool:
     """Whether this player may shout now."""
     return (
@@ -285,73 +224,3 @@ def may_call(state: State, seat: int) -> bool:
         and not state.out[seat]
         and state.scores[seat] >= state.rules.hog_call_least_points
     )
-
-
-def is_possible(throw: Throw) -> bool:
-    """Whether the throw's name, points and poses can go together."""
-    if throw.poses is not None and throw.outcome not in _WHATEVER_THE_POSES:
-        return throw == throw_of(*throw.poses)
-    if throw.outcome is Outcome.MIXED_COMBO:
-        return throw.points in _MIXED_POINTS
-    return _FIXED[throw.outcome.value].points == throw.points
-
-
-def _check_call(start: Start, state: State, event: Called) -> None:
-    rules, seat = state.rules, start.seat(event.player)
-    name = _name(start, event.player)
-    if not rules.hog_call:
-        raise GameError(f"the rules {rules.name} have no Hog Call; change them by hog_call=true")
-    if state.call is not None:
-        first = start.players[state.call.caller].name
-        raise GameError(f"{first} was the first to shout; one Hog Call a throw")
-    if seat == state.current:
-        raise GameError(f"{name} has the pigs: only another player may call")
-    if state.out[seat]:
-        raise GameError(f"{name} is out of the game and cannot call")
-    if not may_call(state, seat):
-        raise GameError(
-            f"{name} has {state.scores[seat]} points banked; a Hog Call needs "
-            f"{rules.hog_call_least_points}"
-        )
-    if event.prediction != read_prediction(event.prediction, rules):
-        raise GameError(f"{event.prediction!r} must be written as `read_prediction` returns it")
-
-
-def _check_throw(state: State, throw: Throw) -> None:
-    if not is_possible(throw):
-        poses = "" if throw.poses is None else f" by {', '.join(throw.poses)}"
-        raise GameError(
-            f"{throw.outcome.value}{poses} cannot be worth {shown(throw.points)}; enter both poses"
-        )
-    if (
-        state.call is not None
-        and throw.label == Outcome.MIXED_COMBO.value
-        and state.rules.hog_call_predicts is Predicts.POSITIONS
-    ):
-        raise GameError("this throw was called: enter its two poses, such as trotter+snouter")
-
-
-def _check_points(state: State, points: int) -> None:
-    if state.call is not None:
-        raise GameError("this throw was called: enter what the pigs show, not only the points")
-    if not -MAX_TARGET <= points <= MAX_TARGET or points == 0:
-        raise GameError(f"points are a whole number other than 0, found {points}")
-    if state.turn_total + points < 0:
-        raise GameError(
-            f"the turn has {state.turn_total} points; taking {-points} away would leave fewer "
-            "than 0. To change banked points, correct the player's score"
-        )
-
-
-def _name(start: Start, player: str) -> str:
-    return start.players[start.seat(player)].name
-
-
-_WHATEVER_THE_POSES = (
-    Outcome.OINKER,
-    Outcome.PIGGYBACK,
-    Outcome.OFF_TABLE,
-    Outcome.UNSETTLED,
-)
-_FIXED = labelled_throws()
-_MIXED_POINTS = {throw.points for throw in _FIXED.values() if throw.outcome is Outcome.MIXED_COMBO}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,22 @@ from physim.errors import ConfigError, GameError
 from physim.files import read_plain, told, write_whole
 from physim.game.game import Game
 from physim.game.game_state import Banked, Called, Corrected, Event, Points, Removed, Thrown
-from physim.game.players import Player, Start, start
+from physim.game.players import start
 from physim.rules.ruleset import from_options, to_options
 from physim.rules.throws import Throw
 from physim.types import Outcome, Pose
 
 FORMAT = "physim game 1"
 MAX_BYTES = 10_000_000  # a game of a thousand turns has 200 kB
+_EVENTS: dict[str, type[Event]] = {
+    "throw": Thrown,
+    "call": Called,
+    "points": Points,
+    "remove": Removed,
+    "correct": Corrected,
+    "bank": Banked,
+}
+_NAMES = {kind: name for name, kind in _EVENTS.items()}
 
 
 def to_json(game: Game) -> dict[str, Any]:
@@ -33,7 +42,7 @@ def to_json(game: Game) -> dict[str, Any]:
             for player, score in zip(begun.players, begun.scores, strict=True)
         ],
         "first": begun.players[begun.first].id,
-        "events": [event_to_json(event) for event in game.events],
+        "events": [_event_to_json(event) for event in game.events],
     }
 
 
@@ -45,38 +54,31 @@ def from_json(data: Any, where: str = "the game") -> Game:
     """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise GameError(f"{where}: is no game saved by this version of physim ({FORMAT})")
-    number = 0  # of the event at work, for the message
+    at = ""  # the event at work, for the message
     try:
         rules = from_options(str(data["rules"]), data["options"], where)
-        names = [player["name"] for player in data["players"]]
-        scores = [player["score"] for player in data["players"]]
-        checked = start(rules, names, scores, first=names[0])
-        players = tuple(Player(_text(one, "id"), one["name"]) for one in data["players"])
-        if len({player.id for player in players}) != len(players):
-            raise GameError("two players of one id")
-        begun = Start(rules, players, checked.scores)
+        ids, names, scores = (
+            [player[key] for player in data["players"]] for key in ("id", "name", "score")
+        )
+        begun = start(rules, names, scores, first=names[0])
+        if ids != [player.id for player in begun.players]:
+            raise GameError("the ids of its players are not p1, p2 and so on")
         game = Game(replace(begun, first=begun.seat(data["first"])))
-        for event in data["events"]:
-            number += 1
-            game.do(event_from_json(event))
+        for number, event in enumerate(data["events"], start=1):
+            at = f" at event {number}"
+            game.do(_event_from_json(event))
     except (IndexError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise GameError(
-            f"{where}: is damaged{f' at event {number}' if number else ''} "
-            f"({type(error).__name__}: {error}); restore a copy, or start a new game"
+            f"{where}: is damaged{at} ({type(error).__name__}: {error}); restore a copy, or start "
+            "a new game"
         ) from error
     except (ConfigError, GameError) as error:
-        at = f" at event {number}" if number else ""
         raise GameError(f"{where}: cannot be replayed{at}: {error}") from error
     return game
 
 
 def save(game: Game, path: Path, more: Mapping[str, Any] | None = None) -> None:
-    """Writes the game so that a kill leaves the old file or the new one.
-
-    Args:
-        game: to be saved.
-        path: of the file.
-        more: plain values to keep beside it, under keys that `to_json` does not use.
+    """Writes the game, and plain values beside it, so that a kill leaves the old file or the new.
 
     Raises:
         OSError: a full disk, or a folder that cannot be written to.
@@ -86,11 +88,7 @@ def save(game: Game, path: Path, more: Mapping[str, Any] | None = None) -> None:
 
 
 def load(path: Path) -> Game:
-    """Reads a saved game.
-
-    Raises:
-        GameError: no such file, or not a saved game.
-    """
+    """Reads a saved game; raises GameError for any other file."""
     return from_json(read(path), str(path))
 
 
@@ -101,9 +99,8 @@ def read(path: Path) -> Any:
         GameError: no such file, or no JSON.
     """
     with told(GameError, f"{path}: cannot be read", "see to its permissions"):
-        there = path.is_file()
-    if not there:
-        raise GameError(f"{path}: no saved game there")
+        if not path.is_file():
+            raise GameError(f"{path}: no saved game there")
     content = read_plain(path, GameError, "name the file of a saved game", MAX_BYTES)
     try:
         return json.loads(content)
@@ -111,58 +108,32 @@ def read(path: Path) -> Any:
         raise GameError(f"{path}: is no saved game ({error})") from error
 
 
-def event_to_json(event: Event) -> dict[str, Any]:
+def _event_to_json(event: Event) -> dict[str, Any]:
     """One line of the log."""
-    if isinstance(event, Thrown):
-        throw = event.throw
-        line = {"event": "throw", "outcome": throw.outcome.value, "points": throw.points}
-        return line if throw.poses is None else {**line, "poses": [p.value for p in throw.poses]}
-    if isinstance(event, Called):
-        return {"event": "call", "player": event.player, "prediction": event.prediction}
-    if isinstance(event, Points):
-        return {"event": "points", "points": event.points}
-    if isinstance(event, Removed):
-        return {"event": "remove", "player": event.player}
-    if isinstance(event, Corrected):
-        return {"event": "correct", "player": event.player, "score": event.score}
-    return {"event": "bank"}
+    line = {"event": _NAMES[type(event)]}
+    if not isinstance(event, Thrown):
+        return line | vars(event)
+    throw = event.throw
+    poses = {} if throw.poses is None else {"poses": [pose.value for pose in throw.poses]}
+    return line | {"outcome": throw.outcome.value, "points": throw.points} | poses
 
 
-def event_from_json(line: Mapping[str, Any]) -> Event:
-    """The event of one line.
-
-    Raises:
-        KeyError, TypeError, ValueError: a line that `event_to_json` does not write.
-    """
-    readers: dict[str, Callable[[], Event]] = {
-        "throw": lambda: Thrown(_throw(line)),
-        "call": lambda: Called(_text(line, "player"), _text(line, "prediction")),
-        "points": lambda: Points(_whole(line, "points")),
-        "remove": lambda: Removed(_text(line, "player")),
-        "correct": lambda: Corrected(_text(line, "player"), _whole(line, "score")),
-        "bank": Banked,
-    }
-    return readers[line["event"]]()
-
-
-def _throw(line: Mapping[str, Any]) -> Throw:
-    points = None if line["points"] is None else _whole(line, "points")
-    poses = None
-    if "poses" in line:
-        black, pink = line["poses"]
-        poses = (Pose(black), Pose(pink))
-    return Throw(Outcome(line["outcome"]), points, poses)
+def _event_from_json(line: Mapping[str, Any]) -> Event:
+    """The event of one line; raises KeyError, TypeError or ValueError for any other."""
+    kind = _EVENTS[line["event"]]
+    if kind is Thrown:
+        points, poses = line["points"], None
+        if points is not None:
+            _check_type(points, "int")
+        if "poses" in line:
+            black, pink = line["poses"]
+            poses = (Pose(black), Pose(pink))
+        return Thrown(Throw(Outcome(line["outcome"]), points, poses))
+    for field in fields(kind):
+        _check_type(line[field.name], field.type)
+    return kind(**{field.name: line[field.name] for field in fields(kind)})
 
 
-def _whole(line: Mapping[str, Any], key: str) -> int:
-    value = line[key]
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"`{key}` is no whole number")
-    return value
-
-
-def _text(line: Mapping[str, Any], key: str) -> str:
-    value = line[key]
-    if not isinstance(value, str):
-        raise ValueError(f"`{key}` is no text")
-    return value
+def _check_type(value: object, wanted: object) -> None:
+    if type(value).__name__ != wanted:
+        raise TypeError(f"{value!r} is no {wanted}")

@@ -13,6 +13,7 @@ from physim.render.camera import framing
 from physim.render.pig_meshes import PlacedPig
 from physim.render.replay import Replay
 from physim.render.scene import Image, picture
+from physim.rules.score import points_text
 from physim.types import Outcome, Roll, Table
 
 Ink = tuple[int, int, int]
@@ -92,10 +93,7 @@ def captioned(image: Pillow.Image, roll: Roll) -> Pillow.Image:
 
 def headline(roll: Roll) -> str:
     """Outcome and points."""
-    name = title_of(roll.outcome)
-    if roll.score is None:
-        return f"{name}: no points"
-    return f"{name}: {roll.score} point{'' if roll.score == 1 else 's'}"
+    return f"{title_of(roll.outcome)}: {points_text(roll.score)}"
 
 
 def title_of(name: Outcome | str) -> str:

@@ -35,6 +35,11 @@ class Score:
     score: int | None
 
 
+def points_text(points: int | None) -> str:
+    """Points in words: `no points` (None), `1 point`, `15 points`."""
+    return "no points" if points is None else f"{points} point{'s' * (points != 1)}"
+
+
 @dataclass(frozen=True)
 class ScoreTable:
     """The points of `scores.yaml`.

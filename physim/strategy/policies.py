@@ -1,93 +1,38 @@
-"""A strategy written out: what it does at every score of a two-player game.
-
-Who decides: each strategy says after a throw whether to throw again, and may shout a Hog Call.
+"""Strategies: who throws again, who shouts a Hog Call, and one game between them.
 
 A strategy reads the state and changes nothing; it keeps no memory from one move to the next, so
-it can sit at many tables at once.
-
-When a Hog Call pays: what it does to the caller's probability to win.
-
-One call, before the first throw of the other player's turn; after it both play on optimally and
-without further calls, which is an assumption: how people answer calls with calls is not solved.
+it can sit at many tables at once. A new one is a class here and a line of `KINDS`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from physim.game.game_state import State
-from physim.game.outcomes import Distribution
-from physim.rules.hog_call import is_right, predictions, transfer
-from physim.rules.ruleset import Effect, End, Predicts, Reach, RuleSet
+from physim.errors import ConfigError, hint, shown_name
+from physim.game.game_state import State, may_call
+from physim.game.outcomes import Distribution, odds
+from physim.rules.hog_call import predictions
+from physim.rules.ruleset import MAX_TARGET, End, Predicts, Reach, RuleSet
 from physim.rules.throws import Throw
-from physim.strategy.solver import FloatArray, Policy, Solution, Sweep, check_solvable, first_wins
-from physim.types import ExactValue
+from physim.strategy.solver import Policy, Solution, first_wins, solve
 
-
-def is_policy(strategy: Strategy) -> bool:
-    """Whether scores and turn total are all that it looks at, and it does not call."""
-    return not isinstance(strategy, Rolls) and not strategy.calls
-
-
-def policy_of(strategy: Strategy, rules: RuleSet) -> Policy:
-    """Whether it holds, [points in the turn, own banked, the other's].
-
-    Args:
-        strategy: one for which `is_policy` is true.
-        rules: of the game.
-
-    Raises:
-        ConfigError: rules that the solver does not cover.
-    """
-    check_solvable(rules)
-    target = rules.target
-    policy = np.ones((target,) * 3, dtype=bool)  # beyond the target nobody goes on
-    state = State.start(rules, (0, 0))
-    state.rolls = 1
-    for own in range(target):
-        for other in range(target):
-            state.scores[0], state.scores[1] = own, other
-            for total in range(target - own):
-                state.turn_total = total
-                policy[total, own, other] = not strategy.rolls_again(state)
-    return policy
-
-
-def win_rate(strategy: Strategy, solution: Solution) -> float | None:
-    """Exact share of games that a strategy wins against optimal play, each beginning half of them.
-
-    Returns:
-        None for a strategy that looks at more than the scores and the turn total, or calls.
-    """
-    if not is_policy(strategy):
-        return None
-    own = policy_of(strategy, solution.rules)
-    odds, rules, best = solution.odds, solution.rules, solution.policy
-    begins = first_wins(odds, rules, own, best)
-    follows = 1.0 - first_wins(odds, rules, best, own)
-    return (begins + follows) / 2
-
-
+MOST_THROWS = 100_000
+"""After so many a game is given up: not every pair of strategies comes to an end."""
 _BEHIND_PER_POINT = 8  # points behind for which one more point is risked
 _RACE = 29  # points from the target, some six throws: there a player may need no further turn
 
 
 class Strategy(ABC):
-    """A way to play.
+    """A way to play; its `spec` is as on the command line, such as `hold:23`."""
 
-    Attributes:
-        spec: as on the command line, such as `hold:23`.
-        calls: whether it ever shouts.
-    """
+    calls = False  # whether it ever shouts
 
-    calls = False
-
-    def __init__(self, spec: str) -> None:
-        self.spec = spec
+    def __init__(self, spec: str, number: int = 0) -> None:
+        self.spec, self.number = spec, number
 
     def rolls_again(self, state: State) -> bool:
         """Whether the current player throws again, after at least one throw of this turn."""
@@ -108,23 +53,15 @@ class Strategy(ABC):
 class Hold(Strategy):
     """Holds once the turn has that many points."""
 
-    def __init__(self, spec: str, points: int) -> None:
-        super().__init__(spec)
-        self.points = points
-
     def wants_more(self, state: State) -> bool:
-        return state.turn_total < self.points
+        return state.turn_total < self.number
 
 
-class Rolls(Strategy):
+class RollCount(Strategy):
     """Throws that many times a turn."""
 
-    def __init__(self, spec: str, rolls: int) -> None:
-        super().__init__(spec)
-        self.rolls = rolls
-
     def wants_more(self, state: State) -> bool:
-        return state.rolls < self.rolls
+        return state.rolls < self.number
 
 
 class Greedy(Strategy):
@@ -145,16 +82,11 @@ class ScoreAware(Strategy):
         2010.
     """
 
-    def __init__(self, spec: str, points: int) -> None:
-        super().__init__(spec)
-        self.points = points
-
     def wants_more(self, state: State) -> bool:
         banked, best = state.scores[state.current], state.best_opponent()
         if max(banked, best) >= state.rules.target - _RACE:
             return True
-        behind = (best - banked) / _BEHIND_PER_POINT
-        return state.turn_total < self.points + behind
+        return state.turn_total < self.number + (best - banked) / _BEHIND_PER_POINT
 
 
 class HogCaller(Hold):
@@ -166,8 +98,8 @@ class HogCaller(Hold):
 
     calls = True
 
-    def __init__(self, spec: str, points: int, prediction: str) -> None:
-        super().__init__(spec, points)
+    def __init__(self, spec: str, number: int, prediction: str) -> None:
+        super().__init__(spec, number)
         self.prediction = prediction
 
     def call(self, state: State, caller: int) -> str | None:
@@ -189,6 +121,135 @@ class Optimal(Strategy):
         return not self._holds[state.turn_total][here]
 
 
+KINDS: dict[str, tuple[type[Strategy], int | None]] = {
+    "hold": (Hold, 20),
+    "rolls": (RollCount, 3),
+    "greedy": (Greedy, None),
+    "score_aware": (ScoreAware, 23),
+    "hog_caller": (HogCaller, 20),
+    "optimal": (Optimal, None),
+}
+"""Strategies by name, and the number of each that takes one where it is left out."""
+
+
+def make_players(
+    specs: Sequence[str],
+    rules: RuleSet,
+    distribution: Distribution,
+    *,
+    seats: int = 2,
+    solution: Callable[[], Solution] | None = None,
+) -> list[Strategy]:
+    """Strategies from their texts.
+
+    Args:
+        specs: such as `hold:23`.
+        rules: of the game.
+        distribution: of the throws, for those who calculate.
+        seats: players at a table.
+        solution: solves the game of two where somebody needs it; None solves it here.
+
+    Raises:
+        ConfigError: an unknown strategy, an impossible number, or `optimal` among more than two.
+    """
+    read = [read_spec(spec) for spec in specs]  # all of them before anything is solved
+    best = None
+    if "optimal" in dict(read):
+        if seats != 2:
+            raise ConfigError(
+                f"optimal plays games of two, not of {seats}; let it play in pairs, or take "
+                "score_aware"
+            )
+        solved = solution() if solution else solve(odds(distribution, rules), rules)
+        best = Optimal("optimal", solved.policy)
+    players: list[Strategy] = []
+    for name, number in read:
+        spec, kind = f"{name}:{number}" if number else name, KINDS[name][0]
+        if kind is HogCaller:
+            players.append(HogCaller(spec, number, best_prediction(distribution, rules)))
+        else:
+            players.append(best if best and kind is Optimal else kind(spec, number))
+    return players
+
+
+def read_spec(spec: str) -> tuple[str, int]:
+    """Name and number of a strategy; 0 for one without, and the default where it is left out.
+
+    Raises:
+        ConfigError: an unknown name, or a number that it does not take.
+    """
+    name, colon, text = spec.strip().partition(":")
+    name = name.replace("-", "_")
+    if name not in KINDS:
+        raise ConfigError(
+            f"unknown strategy `{shown_name(spec)}`{hint(name, KINDS)} (valid: {', '.join(KINDS)}; "
+            "with a number as in hold:23)"
+        )
+    default = KINDS[name][1]
+    if default is None and colon:
+        raise ConfigError(f"strategy `{shown_name(spec)}`: {name} takes no number; write {name}")
+    if not colon:
+        return name, default or 0
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    if not 1 <= number <= MAX_TARGET:
+        raise ConfigError(
+            f"strategy `{shown_name(spec)}`: the number must be a whole number from 1 to "
+            f"{MAX_TARGET}, as in {name}:{default}"
+        )
+    return name, number
+
+
+def distinct_names(specs: Iterable[str]) -> list[str]:
+    """Strategies as players' names, a second one of a kind as `hold:20 (2)`."""
+    seen: Counter[str] = Counter()
+    names = []
+    for spec in specs:
+        seen[spec] += 1
+        names.append(spec if seen[spec] == 1 else f"{spec} ({seen[spec]})")
+    return names
+
+
+def play(
+    state: State,
+    players: Sequence[Strategy],
+    throws: Iterator[Throw],
+    most_throws: int = MOST_THROWS,
+) -> None:
+    """Plays a game to its end, in `state`; without a winner it is left after `most_throws`."""
+    shouting = any(player.calls for player in players)
+    while state.winner is None and state.throws < most_throws:
+        player = players[state.current]
+        # While a call waits for a throw that is rolled again, nobody may change their mind.
+        if state.rolls and state.call is None and not player.rolls_again(state):
+            state.bank()
+            continue
+        if shouting and state.call is None:
+            shout = first_to_shout(state, players)
+            if shout is not None:
+                state.shout(*shout)
+        state.throw(next(throws))
+
+
+def first_to_shout(state: State, players: Sequence[Strategy | None]) -> tuple[int, str] | None:
+    """Of those who want to call before a throw, the first from the roller's left.
+
+    Args:
+        state: before a throw.
+        players: one a seat; None for a person, who is asked elsewhere.
+
+    Returns:
+        The caller's seat and the prediction.
+    """
+    for place in range(1, state.seats):
+        seat = (state.current + place) % state.seats
+        player = players[seat]
+        if player is not None and player.calls and may_call(state, seat):
+            prediction = player.call(state, seat)
+            if prediction is not None:
+                return seat, prediction
+    return None
+
+
 def turn_is_done(state: State) -> bool:
     """Whether no further point could help a player who would be at the target or beyond."""
     rules = state.rules
@@ -198,138 +259,39 @@ def turn_is_done(state: State) -> bool:
 
 
 def best_prediction(distribution: Distribution, rules: RuleSet) -> str:
-    """What to call: the largest product of probability and points."""
+    """The prediction with the largest product of probability and points."""
     worth = dict.fromkeys(predictions(rules), 0.0)
     by_points = rules.hog_call_predicts is Predicts.POINTS
-    for throw, probability in zip(
-        distribution.throws, distribution.probabilities.tolist(), strict=True
-    ):
+    for throw, probability in distribution.pairs:
         label = str(throw.points) if by_points else throw.label
         if label in worth:
             worth[label] += probability * (throw.points or 0)
     return max(worth, key=worth.__getitem__)
 
 
-_CLEAR = 1e-6  # a gain in probability below the solver's errors is none
+def policy_of(strategy: Strategy, rules: RuleSet) -> Policy:
+    """When it holds, of a strategy that looks at scores and turn total alone."""
+    target = rules.target
+    policy = np.ones((target,) * 3, dtype=bool)  # beyond the target nobody goes on
+    state = State.start(rules, (0, 0))
+    state.rolls = 1
+    for own in range(target):
+        for other in range(target):
+            state.scores[:] = own, other
+            for total in range(target - own):
+                state.turn_total = total
+                policy[total, own, other] = not strategy.rolls_again(state)
+    return policy
 
 
-@dataclass(frozen=True)
-class CallValue:
-    """A prediction, whatever the scores.
+def win_rate(strategy: Strategy, solution: Solution) -> float | None:
+    """Exact share of games that a strategy wins against optimal play, each beginning half of them.
 
-    Attributes:
-        prediction: what is called.
-        probability: that it comes true.
-        expected_points: the caller's banked points change by that on average, the floor of zero
-            left aside.
-        roller_points: likewise the roller's.
+    None for a strategy that looks at more than scores and turn total, or calls.
     """
-
-    prediction: str
-    probability: float
-    expected_points: float
-    roller_points: float
-
-
-@dataclass(frozen=True, eq=False)
-class CallStudy(ExactValue):
-    """All predictions at all scores.
-
-    Attributes:
-        values: a prediction each, the most frequent first.
-        gain: (T, T) what the best call adds to the caller's probability to win, [roller's banked,
-            caller's]; NaN where nobody may call.
-        best: (T, T) index in `values` of the best call.
-    """
-
-    values: tuple[CallValue, ...]
-    gain: FloatArray
-    best: NDArray[np.intp]
-
-    @property
-    def pays(self) -> NDArray[np.bool_]:
-        """(T, T) whether the best call helps the caller."""
-        with np.errstate(invalid="ignore"):
-            pays: NDArray[np.bool_] = self.gain > _CLEAR
-        return pays
-
-
-def study_calls(distribution: Distribution, solution: Solution) -> CallStudy | None:
-    """What each call does.
-
-    Args:
-        distribution: of the throws.
-        solution: of the game without calls.
-
-    Returns:
-        None for rules without Hog Call, and where the target must be reached exactly: transfers
-        lead beyond it, which the solution does not cover.
-    """
-    rules = solution.rules
-    if not rules.hog_call or rules.reach is Reach.EXACTLY:
+    if isinstance(strategy, RollCount) or strategy.calls:
         return None
-    counted = {
-        throw: probability
-        for throw, probability in zip(
-            distribution.throws, distribution.probabilities.tolist(), strict=True
-        )
-        if rules.effect(throw.outcome) is not Effect.ROLLS_AGAIN and probability > 0
-    }
-    whole = sum(counted.values())
-    throws = {throw: p / whole for throw, p in counted.items() if throw.points}
-    table = _Outcomes(solution, {throw.points or 0 for throw in throws})
-    values = [_value(prediction, throws, solution) for prediction in predictions(rules)]
-    values = sorted((value for value in values if value.probability), key=lambda v: -v.probability)
-    shape = (rules.target, rules.target)
-    # All wrong, and then what it changes that one of them is right.
-    all_wrong = sum((p * table.change(t, False) for t, p in throws.items()), np.zeros(shape))
-    gains = np.stack(
-        [
-            all_wrong
-            + sum(
-                p * (table.change(throw, True) - table.change(throw, False))
-                for throw, p in throws.items()
-                if is_right(value.prediction, throw, rules)
-            )
-            for value in values
-        ]
-    )
-    gain = gains.max(axis=0)
-    gain[:, : rules.hog_call_least_points] = np.nan
-    return CallStudy(tuple(values), gain, gains.argmax(axis=0))
-
-
-class _Outcomes:
-    """What a throw of the roller's does to the caller's probability to win, called or not."""
-
-    def __init__(self, solution: Solution, points: set[int]) -> None:
-        self._rules = solution.rules
-        sweep = Sweep(solution.odds, solution.rules)
-        target = solution.rules.target
-        self._values = sweep.by_turn_total(solution.values, {p for p in points if p < target})
-        self._sure = np.ones((target, target))  # the roller banks and has won
-
-    def change(self, throw: Throw, right: bool) -> FloatArray:
-        """(T, T) [roller's banked, caller's]: with the transfer less without it."""
-        target, points = self._rules.target, throw.points or 0
-        values = self._values.get(points, self._sure)
-        moved = transfer(self._rules, right, points)
-        roller = np.maximum(0, np.arange(target) + moved.roller)
-        caller = np.maximum(0, np.arange(target) + moved.caller)
-        after = values[np.ix_(np.minimum(roller, target - 1), np.minimum(caller, target - 1))]
-        after[roller >= target, :] = 1.0  # at most one of the two has gained
-        after[:, caller >= target] = 0.0
-        change: FloatArray = values - after
-        return change
-
-
-def _value(prediction: str, throws: dict[Throw, float], solution: Solution) -> CallValue:
-    rules = solution.rules
-    probability = caller = roller = 0.0
-    for throw, p in throws.items():
-        right = is_right(prediction, throw, rules)
-        moved = transfer(rules, right, throw.points or 0)
-        probability += p * right
-        caller += p * moved.caller
-        roller += p * moved.roller
-    return CallValue(prediction, probability, caller, roller)
+    own, best = policy_of(strategy, solution.rules), solution.policy
+    begins = first_wins(solution.odds, solution.rules, own, best)
+    follows = 1.0 - first_wins(solution.odds, solution.rules, best, own)
+    return (begins + follows) / 2

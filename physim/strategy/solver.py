@@ -16,13 +16,11 @@ on and hope for an oinker is left out.
 
 References:
     T. W. Neller, C. G. M. Presser, Optimal Play of the Dice Game Pig, UMAP Journal 25(1), 2004.
-
-One turn alone: what holding at N points brings and risks, whatever the scores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,49 +29,43 @@ from numpy.typing import NDArray
 from physim.errors import ConfigError
 from physim.game.outcomes import ThrowOdds
 from physim.rules.ruleset import End, Reach, RuleSet
-from physim.types import ExactValue
+from physim.types import ExactValue, FloatArray
 
-FloatArray = NDArray[np.float64]
 Progress = Callable[[str], None]
 Policy = NDArray[np.bool_]
 """(T, T, T) whether a player with k points in the turn, i banked, against j, holds: [k, i, j]."""
 
+TurnValues = tuple[FloatArray, FloatArray]
+"""Of a turn with k points: (T, T) W_k, and (T - k, T) what it is worth to throw once more."""
+
 TOLERANCE = 1e-9  # of the last sweep's changes
 MOST_SWEEPS, _MOST_UPDATES = 100_000, 2 * 10**11  # the second: of all T^3 entries; half an hour
 MAX_TARGET = 500
+SOON = 100  # a target up to which a game is solved in about a second
 
 
 @dataclass(frozen=True, eq=False)
 class Solution(ExactValue):
-    """The solved game.
-
-    Attributes:
-        odds: of one throw.
-        rules: of the game.
-        values: (T, T) win probability of the player to throw, [own banked, the other's].
-        policy: optimal play.
-        sweeps: how many it took.
-    """
+    """The solved game."""
 
     odds: ThrowOdds
     rules: RuleSet
-    values: FloatArray
-    policy: Policy
-    sweeps: int
+    values: FloatArray  # (T, T) win probability of the player to throw, [own banked, the other's]
+    policy: Policy  # optimal play
+    sweeps: int  # how many it took
 
     @property
     def first_player_wins(self) -> float:
-        """Of two optimal players from 0 to 0."""
+        """Probability of the first of two optimal players to win from 0 to 0."""
         return float(self.values[0, 0])
 
     def hold_values(self) -> NDArray[np.int64]:
         """(T, T) the smallest turn total at which optimal play holds, [own, other's]."""
         holds = self.policy.copy()
         holds[0] = False
-        target = len(holds)
-        needed = np.broadcast_to((target - np.arange(target))[:, None], holds.shape[1:])
-        found: NDArray[np.int64] = np.where(holds.any(axis=0), holds.argmax(axis=0), needed)
-        return np.minimum(found, needed)
+        never = len(holds)  # below the target, with nothing banked
+        found: NDArray[np.int64] = np.where(holds.any(axis=0), holds.argmax(axis=0), never)
+        return found
 
 
 def check_solvable(rules: RuleSet) -> None:
@@ -111,28 +103,24 @@ def solve(
         progress: is told in words how far it is, sweep by sweep.
 
     Raises:
-        ConfigError: rules that the solver does not cover.
+        ConfigError: rules that the solver does not cover, or a game that hardly ever ends.
     """
     check_solvable(rules)
-    sweep = Sweep(odds, rules)
-    values = np.zeros((rules.target, rules.target)) if guess is None else guess.copy()
-    values, sweeps = _until_still(values, sweep.best, tolerance, progress)
+    values = np.zeros((rules.target, rules.target)) if guess is None else guess
+    values, sweeps = _until_still(
+        values, lambda values: sweep(odds, rules, values)[0], tolerance, progress
+    )
     policy = np.zeros((rules.target,) * 3, dtype=bool)
-    values = sweep.best(values, policy)
+    values, _ = sweep(odds, rules, values, found=policy)
     return Solution(odds, rules, values, policy, sweeps)
 
 
 def first_wins(odds: ThrowOdds, rules: RuleSet, first: Policy, second: Policy) -> float:
-    """Probability that the first of two given players wins from 0 to 0.
-
-    Raises:
-        ConfigError: rules that the solver does not cover.
-    """
-    check_solvable(rules)
-    sweep = Sweep(odds, rules)
+    """Probability that the first of two players with these policies wins from 0 to 0."""
 
     def both(values: FloatArray) -> FloatArray:
-        return sweep.given(sweep.given(values, second), first)
+        values, _ = sweep(odds, rules, values, given=second)
+        return sweep(odds, rules, values, given=first)[0]
 
     values, _ = _until_still(np.full((rules.target, rules.target), 0.5), both)
     return float(values[0, 0])
@@ -140,15 +128,15 @@ def first_wins(odds: ThrowOdds, rules: RuleSet, first: Policy, second: Policy) -
 
 def _until_still(
     values: FloatArray,
-    sweep: Callable[[FloatArray], FloatArray],
+    swept: Callable[[FloatArray], FloatArray],
     tolerance: float = TOLERANCE,
     progress: Progress | None = None,
 ) -> tuple[FloatArray, int]:
+    """Values that another sweep leaves alone, and how many sweeps it took."""
     most = min(MOST_SWEEPS, _MOST_UPDATES // len(values) ** 3)
     for sweeps in range(1, most + 1):
-        swept = sweep(values)
-        change = float(np.abs(swept - values).max())
-        values = swept
+        before, values = values, swept(values)
+        change = float(np.abs(values - before).max())
         if progress is not None:
             progress(f"solving: sweep {sweeps}, values move by {change:.1g} (to {tolerance:.0g})")
         if change < tolerance:
@@ -159,100 +147,83 @@ def _until_still(
     )
 
 
-class Sweep:
-    """One turn for all scores at once: from the values of the next turn to those of this one."""
+def sweep(
+    odds: ThrowOdds,
+    rules: RuleSet,
+    others: FloatArray,
+    *,
+    given: Policy | None = None,
+    found: Policy | None = None,
+    wanted: Collection[int] = (),
+) -> tuple[FloatArray, dict[int, TurnValues]]:
+    """One turn for all scores at once: from the values of the next turn to those of this one.
 
-    def __init__(self, odds: ThrowOdds, rules: RuleSet) -> None:
-        """Takes the odds of one throw and the rules."""
-        self._odds, self._rules, self._target = odds, rules, rules.target
-        pairs = list(zip(odds.points, odds.probabilities, strict=True))
-        self._scoring = [(points, p) for points, p in pairs if points > 0]
-        self._nothing = sum(p for points, p in pairs if points == 0)
-        self._most = max(points for points, _ in self._scoring)
+    Args:
+        odds: of one throw.
+        rules: of the game.
+        others: (T, T) values of the other player's next turn.
+        given: how this one is played; None for best play.
+        found: is filled in with best play.
+        wanted: turn totals below the target.
 
-    def best(self, others: FloatArray, policy: Policy | None = None) -> FloatArray:
-        """(T, T) values of best play, if the other player's are `others`; fills in `policy`."""
-        return self._turn(others, None, policy)[0]
-
-    def given(self, others: FloatArray, policy: Policy) -> FloatArray:
-        """(T, T) values of play by `policy`, if the other player's are `others`."""
-        return self._turn(others, policy, None)[0]
-
-    def by_turn_total(self, others: FloatArray, wanted: set[int]) -> dict[int, FloatArray]:
-        """(T, T) values of best play with that many points in the turn, for each wanted total."""
-        return self._turn(others, None, None, wanted)[1]
-
-    def _turn(
-        self,
-        others: FloatArray,
-        given: Policy | None,
-        found: Policy | None,
-        wanted: set[int] | None = None,
-    ) -> tuple[FloatArray, dict[int, FloatArray]]:
-        target, odds = self._target, self._odds
-        ended = 1.0 - others.T  # [own, other's], own turn over
-        lost = odds.loses_turn * ended + odds.loses_score * ended[0]
-        again = 1.0 / (1.0 - self._nothing)
-        size = self._most + 1
-        kept = np.empty((size, target, target))  # W_k at k modulo its size
-        for k in range(target, target + size):
-            self._finish(kept[k % size], k, ended)
-        values: dict[int, FloatArray] = {}
-        scratch = np.empty((target, target))
-        for k in range(target - 1, -1, -1):
-            rows = target - k  # with fewer banked points the target is not reached yet
-            rolled = lost[:rows].copy()
-            for points, probability in self._scoring:
-                np.multiply(kept[(k + points) % size, :rows], probability, out=scratch[:rows])
-                rolled += scratch[:rows]
-            turn = kept[k % size]
-            self._finish(turn, k, ended)
-            hold = ended[k:]
-            if self._nothing:
-                first, rolled = rolled, rolled * again
-            else:
-                first = rolled
-            if given is not None:
-                np.copyto(turn[:rows], np.where(given[k, :rows], hold, rolled))
-            else:
-                np.maximum(hold, rolled, out=turn[:rows])
-            if found is not None:
-                found[k, :rows] = hold >= rolled
-                found[k, rows:] = True
-            if wanted is not None and k in wanted:
-                values[k] = turn.copy()
-        return first + self._nothing * kept[0], values
-
-    def _finish(self, turn: FloatArray, k: int, ended: FloatArray) -> None:
-        """Fills in the rows of W_k in which banking would reach or pass the target."""
-        row = max(self._target - k, 0)
-        if self._rules.reach is Reach.EXACTLY:
-            turn[row:] = ended[row:]  # banks nothing
-            if 0 < k <= self._target:
-                turn[row] = 1.0
+    Returns:
+        (T, T) values at the start of the turn, and those of each wanted turn total.
+    """
+    target = rules.target
+    scoring = [(points, p) for points, p in odds.pairs if points > 0]
+    nothing = sum(p for points, p in odds.pairs if points == 0)
+    ended = 1.0 - others.T  # [own, other's], own turn over
+    lost = odds.loses_turn * ended + odds.loses_score * ended[0]
+    size = odds.points[-1] + 1
+    kept = np.empty((size, target, target))  # W_k at k modulo its size
+    for k in range(target, target + size):
+        _finish(kept[k % size], k, ended, rules)
+    values: dict[int, TurnValues] = {}
+    scratch = np.empty((target, target))
+    for k in range(target - 1, -1, -1):
+        rows = target - k  # with fewer banked points the target is not reached yet
+        rolled = lost[:rows].copy()
+        for points, probability in scoring:
+            np.multiply(kept[(k + points) % size, :rows], probability, out=scratch[:rows])
+            rolled += scratch[:rows]
+        turn, hold, first = kept[k % size], ended[k:], rolled
+        _finish(turn, k, ended, rules)
+        if nothing:
+            rolled = rolled * (1.0 / (1.0 - nothing))
+        if given is not None:
+            np.copyto(turn[:rows], np.where(given[k, :rows], hold, rolled))
         else:
-            turn[row:] = 1.0
+            np.maximum(hold, rolled, out=turn[:rows])
+        if found is not None:
+            found[k, :rows] = hold >= rolled
+            found[k, rows:] = True
+        if k in wanted:
+            values[k] = turn.copy(), rolled
+    return first + nothing * kept[0], values
+
+
+def _finish(turn: FloatArray, k: int, ended: FloatArray, rules: RuleSet) -> None:
+    """Fills in the rows of W_k in which banking would reach or pass the target."""
+    row = max(rules.target - k, 0)
+    turn[row:] = 1.0
+    if rules.reach is Reach.EXACTLY:
+        turn[row:] = ended[row:]  # banks nothing
+        if 0 < k <= rules.target:
+            turn[row] = 1.0
 
 
 @dataclass(frozen=True)
 class HoldValue:
-    """Holding at a number of points.
-
-    Attributes:
-        hold: the number.
-        expected_points: banked a turn, on average; what an oinker takes of earlier points is left
-            aside.
-        bust: probability that the turn ends with nothing.
-    """
+    """What holding at a number of points brings and risks, whatever the scores."""
 
     hold: int
-    expected_points: float
-    bust: float
+    expected_points: float  # a turn; what an oinker takes of earlier points is left aside
+    bust: float  # probability that the turn ends with nothing
 
 
 def hold_values(odds: ThrowOdds, most: int) -> list[HoldValue]:
     """Each hold value from 1 to `most`."""
-    return [_hold(odds, hold) for hold in range(1, most + 1)]
+    return [_hold_value(odds, hold) for hold in range(1, most + 1)]
 
 
 def best_hold(values: list[HoldValue]) -> HoldValue:
@@ -263,32 +234,24 @@ def best_hold(values: list[HoldValue]) -> HoldValue:
 def break_even(odds: ThrowOdds, banked: int = 0) -> float | None:
     """The turn total at which another throw wins nothing on average.
 
-    Args:
-        odds: of one throw.
-        banked: points that an oinker would take.
-
-    Returns:
-        Points; negative where a throw loses on average even with nothing in the turn. None where
-        no throw ends the turn.
+    An oinker takes the `banked` points too, so it may be negative. None where no throw ends the
+    turn.
     """
     if odds.ends_turn == 0:
         return None
     return (odds.expected_points - odds.loses_score * banked) / odds.ends_turn
 
 
-def _hold(odds: ThrowOdds, hold: int) -> HoldValue:
+def _hold_value(odds: ThrowOdds, hold: int) -> HoldValue:
     """Probabilities of the turn totals, from the lowest up: each is reached from lower ones."""
-    pairs = list(zip(odds.points, odds.probabilities, strict=True))
-    nothing = sum(p for points, p in pairs if points == 0)
-    reached = [0.0] * hold
-    reached[0] = 1.0
+    nothing = sum(p for points, p in odds.pairs if points == 0)
+    scoring = [(points, p) for points, p in odds.pairs if points > 0]
+    reached = [1.0] + [0.0] * (hold - 1)
     expected = banks = 0.0
     for total in range(hold):
         # Throws of 0 points stay at a total and are repeated; a first one is a throw as well.
         here = reached[total] / (1.0 - nothing)
-        for points, probability in pairs:
-            if points == 0:
-                continue
+        for points, probability in scoring:
             after = total + points
             if after < hold:
                 reached[after] += here * probability

@@ -1,68 +1,121 @@
 """All that `physim strategy` tells of a game: solved, with intervals where throws were counted.
 
-A study as JSON and as text of 80 columns.
+When a Hog Call pays is studied beside it, as what a call does to the caller's probability to win:
+one call, before the first throw of the other player's turn; after it both play on optimally and
+without further calls, which is an assumption: how people answer calls with calls is not solved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from physim.errors import ConfigError
-from physim.game.outcomes import ENDS_TURN, Distribution, ThrowOdds, odds
-from physim.rules.ruleset import Effect, RuleSet, to_options
+from physim.game.outcomes import ENDS_TURN, Distribution, odds
+from physim.rules.hog_call import is_right, predictions, transfer
+from physim.rules.ruleset import Effect, Reach, RuleSet, to_options
+from physim.rules.throws import Throw
 from physim.seeding import stream
 from physim.statistics.tests import CONFIDENCE, Interval, clopper_pearson
-from physim.strategy.policies import CallStudy, study_calls
 from physim.strategy.solver import (
-    FloatArray,
     HoldValue,
     Progress,
     Solution,
+    TurnValues,
     best_hold,
     break_even,
     hold_values,
     solve,
+    sweep,
 )
-from physim.types import Outcome
+from physim.types import ExactValue, FloatArray, Outcome
 
 _NORMAL_95 = 1.96
 _ROUGH = 1e-6  # tolerance of games that are solved for an interval
 _CHEAP_RESAMPLES = 2_000  # of what needs no solution
 _RESAMPLE_KEY, _SOLVE_KEY = 0, 1  # of the random streams
+_CLEAR = 1e-6  # a gain in probability below the solver's errors is none
+_SHOWN = 9  # rows and columns of scores in the text
+_OUTCOMES = {
+    f"p_{outcome.value}": outcome
+    for outcome in (Outcome.PIG_OUT, Outcome.OINKER, Outcome.PIGGYBACK)
+}
+_ROWS = {
+    "expected_points": ("a throw's expected points", 4),
+    **{key: (f"probability of {outcome.value}", 5) for key, outcome in _OUTCOMES.items()},
+    "break_even": ("a throw breaks even at", 2),
+    "best_hold": ("most points a turn: hold at", 0),
+    "first_player_wins": ("optimal first player wins", 4),
+    "hold_at_0-0": ("optimal play at 0-0: hold at", 0),
+}
+"""Numbers of a study in the text, and their digits."""
+
+
+@dataclass(frozen=True)
+class CallValue:
+    """What a call of a prediction moves on average, the floor of zero left aside."""
+
+    prediction: str
+    probability: float  # that it comes true
+    expected_points: float  # of the caller
+    roller_points: float
+
+
+@dataclass(frozen=True, eq=False)
+class CallStudy(ExactValue):
+    """All predictions, the most frequent first, at all scores [roller's banked, caller's].
+
+    Attributes:
+        gain: (T, T) what the best call adds to the caller's probability to win; NaN where nobody
+            may call.
+        best: (T, T) index in `values` of the best call.
+    """
+
+    values: tuple[CallValue, ...]
+    gain: FloatArray
+    best: NDArray[np.intp]
+
+    @property
+    def pays(self) -> NDArray[np.bool_]:
+        """(T, T) whether the best call helps the caller."""
+        with np.errstate(invalid="ignore"):
+            pays: NDArray[np.bool_] = self.gain > _CLEAR
+        return pays
 
 
 @dataclass(frozen=True)
 class Study:
-    """A game studied.
-
-    Attributes:
-        distribution: of the throws.
-        rules: of the game.
-        odds: of one throw.
-        by_hold: hold values from 1 to the target, or less.
-        best_hold: the one with the most expected points.
-        break_even: see `turns.break_even`, with nothing banked.
-        solution: optimal play.
-        calls: Hog Calls; None where they are not studied.
-        intervals: by the names of the JSON, 95 %; empty where no sample is behind.
-        resamples: how many samples were drawn anew for those that need a solution.
-    """
+    """A game studied."""
 
     distribution: Distribution
-    rules: RuleSet
-    odds: ThrowOdds
-    by_hold: list[HoldValue]
-    best_hold: HoldValue
-    break_even: float | None
     solution: Solution
-    calls: CallStudy | None
-    intervals: dict[str, Interval]
-    resamples: int
+    by_hold: list[HoldValue]  # from 1 to the target
+    calls: CallStudy | None  # None where they are not studied
+    intervals: dict[str, Interval]  # 95 %, by the names of the JSON; empty without a sample
+    resamples: int  # samples drawn anew for those that need a solution
+
+    def numbers(self) -> dict[str, float | None]:
+        """What is told of the game, by the names of the JSON."""
+        chances = self.solution.odds
+        return {
+            "expected_points": chances.expected_points,
+            **{
+                key: sum(
+                    (p for throw, p in self.distribution.pairs if throw.outcome is outcome), 0.0
+                )
+                for key, outcome in _OUTCOMES.items()
+            },
+            "p_rolls_again": chances.rolls_again,
+            "break_even": break_even(chances),
+            "best_hold": best_hold(self.by_hold).hold,
+            "first_player_wins": self.solution.first_player_wins,
+        }
 
 
 def study(
@@ -88,80 +141,127 @@ def study(
     """
     chances = odds(distribution, rules)
     solution = solve(chances, rules, progress=progress)
-    by_hold = hold_values(chances, rules.target)
     intervals: dict[str, Interval] = {}
-    if not distribution.sample_size:
-        resamples = 0
-    else:
-        intervals = _counted(distribution)
-        intervals |= _resampled(distribution, rules, stream(seed, _RESAMPLE_KEY))
-        others = _games(distribution, rules, solution, resamples, seed, progress)
-        resamples = len(others)
-        if resamples > 1:
-            intervals |= _solved(solution, others)
-    return Study(
-        distribution=distribution,
-        rules=rules,
-        odds=chances,
-        by_hold=by_hold,
-        best_hold=best_hold(by_hold),
-        break_even=break_even(chances),
-        solution=solution,
-        calls=study_calls(distribution, solution),
-        intervals=intervals,
-        resamples=resamples,
-    )
+    solved = 0
+    if distribution.sample_size:
+        intervals = _counted(distribution, distribution.sample_size)
+        intervals |= _resampled(distribution, rules, distribution.sample_size, seed)
+        found, solved = _solved(distribution, solution, resamples, seed, progress)
+        intervals |= found
+    by_hold = hold_values(chances, rules.target)
+    calls = study_calls(distribution, solution)
+    return Study(distribution, solution, by_hold, calls, intervals, solved)
 
 
-def probability_of(distribution: Distribution, outcome: Outcome) -> float:
-    """Of all throws, those that are rolled again included."""
-    pairs = zip(distribution.throws, distribution.probabilities.tolist(), strict=True)
-    return float(sum(probability for throw, probability in pairs if throw.outcome is outcome))
+def study_calls(distribution: Distribution, solution: Solution) -> CallStudy | None:
+    """What each call does, in a game that is solved without calls.
 
-
-OUTCOME_KEYS = {
-    "p_pig_out": Outcome.PIG_OUT,
-    "p_oinker": Outcome.OINKER,
-    "p_piggyback": Outcome.PIGGYBACK,
-}
-
-
-def _counted(distribution: Distribution) -> dict[str, Interval]:
-    """Exact intervals of the throws that end a turn."""
-    size = distribution.sample_size or 0
-    pairs = list(zip(distribution.throws, distribution.weights, strict=True))
-    return {
-        key: clopper_pearson(int(sum(w for throw, w in pairs if throw.outcome is outcome)), size)
-        for key, outcome in OUTCOME_KEYS.items()
+    None for rules without Hog Call, and where the target must be reached exactly: transfers lead
+    beyond it, which the solution does not cover.
+    """
+    rules = solution.rules
+    if not rules.hog_call or rules.reach is Reach.EXACTLY:
+        return None
+    counted = {
+        throw: p
+        for throw, p in distribution.pairs
+        if p > 0 and rules.effect(throw.outcome) is not Effect.ROLLS_AGAIN
     }
+    whole = sum(counted.values())
+    throws = {throw: p / whole for throw, p in counted.items() if throw.points}
+    values = [_call_value(prediction, throws, rules) for prediction in predictions(rules)]
+    values = sorted((value for value in values if value.probability), key=lambda v: -v.probability)
+    _, turns = sweep(
+        solution.odds, rules, solution.values, wanted={throw.points or 0 for throw in throws}
+    )
+    changes = {
+        (throw, right): _change(turns, rules, throw.points or 0, right)
+        for throw in throws
+        for right in (False, True)
+    }
+    gains = np.stack(
+        [
+            sum(
+                p * changes[throw, is_right(value.prediction, throw, rules)]
+                for throw, p in throws.items()
+            )
+            for value in values
+        ]
+    )
+    gain = gains.max(axis=0)
+    gain[:, : rules.hog_call_least_points] = np.nan
+    return CallStudy(tuple(values), gain, gains.argmax(axis=0))
+
+
+def _call_value(prediction: str, throws: dict[Throw, float], rules: RuleSet) -> CallValue:
+    probability = caller = roller = 0.0
+    for throw, p in throws.items():
+        right = is_right(prediction, throw, rules)
+        moved = transfer(rules, right, throw.points or 0)
+        probability += p * right
+        caller += p * moved.caller
+        roller += p * moved.roller
+    return CallValue(prediction, probability, caller, roller)
+
+
+def _change(
+    turns: Mapping[int, TurnValues], rules: RuleSet, points: int, right: bool
+) -> FloatArray:
+    """(T, T) what a call of such a throw does to the caller's probability to win."""
+    target, moved = rules.target, transfer(rules, right, points)
+    # At the target with this throw alone the roller banks and has won.
+    values = turns[points][0] if points < target else np.ones((target, target))
+    roller = np.maximum(0, np.arange(target) + moved.roller)
+    caller = np.maximum(0, np.arange(target) + moved.caller)
+    after = values[np.ix_(np.minimum(roller, target - 1), np.minimum(caller, target - 1))]
+    after[roller >= target, :] = 1.0  # at most one of the two has gained
+    after[:, caller >= target] = 0.0
+    change: FloatArray = values - after
+    return change
+
+
+def _counted(distribution: Distribution, size: int) -> dict[str, Interval]:
+    """Exact intervals of the throws that end a turn."""
+    weights = dict.fromkeys(Outcome, 0.0)
+    for throw, weight in zip(distribution.throws, distribution.weights, strict=True):
+        weights[throw.outcome] += weight
+    return {key: clopper_pearson(int(weights[outcome]), size) for key, outcome in _OUTCOMES.items()}
 
 
 def _resampled(
-    distribution: Distribution, rules: RuleSet, rng: np.random.Generator
+    distribution: Distribution, rules: RuleSet, size: int, seed: int
 ) -> dict[str, Interval]:
     """Percentiles of many samples drawn anew, of what needs no solution."""
     effects = [rules.effect(throw.outcome) for throw in distribution.throws]
     counted = np.array([effect is not Effect.ROLLS_AGAIN for effect in effects], dtype=float)
     ends = np.array([effect in ENDS_TURN for effect in effects], dtype=float)
     points = np.array([throw.points or 0 for throw in distribution.throws], dtype=float)
-    size = distribution.sample_size or 0
+    rng = stream(seed, _RESAMPLE_KEY)
     drawn = rng.multinomial(size, distribution.probabilities, size=_CHEAP_RESAMPLES)
-    with np.errstate(divide="ignore", invalid="ignore"):  # few rolls: none that counts, or ends
-        expected, even = drawn @ points / (drawn @ counted), drawn @ points / (drawn @ ends)
-    found = {"expected_points": _percentiles(expected), "break_even": _percentiles(even)}
-    return {key: interval for key, interval in found.items() if interval is not None}
+    tail = (1 - CONFIDENCE) / 2
+    found = {}
+    for key, among in (("expected_points", counted), ("break_even", ends)):
+        with np.errstate(divide="ignore", invalid="ignore"):  # few rolls: none that counts, or ends
+            values = drawn @ points / (drawn @ among)
+        values = values[np.isfinite(values)]
+        if len(values):
+            found[key] = Interval(*np.quantile(values, [tail, 1 - tail]).tolist())
+    return found
 
 
-def _games(
+def _solved(
     distribution: Distribution,
-    rules: RuleSet,
     solution: Solution,
     count: int,
     seed: int,
     progress: Progress | None,
-) -> list[Solution]:
-    """Solutions for samples drawn anew; fewer where some of few rolls would never score."""
-    rng = stream(seed, _SOLVE_KEY)
+) -> tuple[dict[str, Interval], int]:
+    """Intervals from samples drawn anew, each solved, and from how many.
+
+    1.96 standard deviations of a probability, the range of a hold value. Samples of few rolls
+    that would never score are left out.
+    """
+    rng, rules = stream(seed, _SOLVE_KEY), solution.rules
     others = []
     for number in range(count):
         if progress is not None:
@@ -169,60 +269,31 @@ def _games(
         with suppress(ConfigError):
             drawn = odds(distribution.resampled(rng), rules)
             others.append(solve(drawn, rules, solution.values, _ROUGH))
-    return others
-
-
-def _solved(solution: Solution, others: list[Solution]) -> dict[str, Interval]:
-    """From few samples: 1.96 standard deviations of a probability, the range of a hold value."""
+    if len(others) < 2:
+        return {}, len(others)
     wins = [other.first_player_wins for other in others]
     holds = [int(other.hold_values()[0, 0]) for other in others]
-    bests = [best_hold(hold_values(other.odds, other.rules.target)).hold for other in others]
+    bests = [best_hold(hold_values(other.odds, rules.target)).hold for other in others]
     middle, spread = solution.first_player_wins, _NORMAL_95 * float(np.std(wins, ddof=1))
     return {
         "first_player_wins": Interval(middle - spread, middle + spread),
         "hold_at_0-0": Interval(min(holds), max(holds)),
         "best_hold": Interval(min(bests), max(bests)),
-    }
-
-
-def _percentiles(values: FloatArray) -> Interval | None:
-    finite = values[np.isfinite(values)]
-    if not len(finite):
-        return None
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(finite, [tail, 1 - tail])
-    return Interval(float(low), float(high))
-
-
-_SHOWN = 9  # rows and columns of scores in the text
+    }, len(others)
 
 
 def to_json(study: Study) -> dict[str, Any]:
     """Plain values; scores as "own-other's", of the player whose turn it is and the other."""
-    holds = study.solution.hold_values()
+    holds, rules = study.solution.hold_values(), study.solution.rules
     return {
         "source": study.distribution.name,
         "sample_size": study.distribution.sample_size,
-        "rules": study.rules.name,
-        "options": to_options(study.rules),
-        "expected_points": study.odds.expected_points,
-        **{
-            key: probability_of(study.distribution, outcome)
-            for key, outcome in OUTCOME_KEYS.items()
-        },
-        "p_rolls_again": study.odds.rolls_again,
-        "break_even": study.break_even,
-        "best_hold": study.best_hold.hold,
-        "first_player_wins": study.solution.first_player_wins,
-        "intervals": {
-            key: {"low": interval.low, "high": interval.high}
-            for key, interval in study.intervals.items()
-        },
+        "rules": rules.name,
+        "options": to_options(rules),
+        **study.numbers(),
+        "intervals": {key: asdict(interval) for key, interval in study.intervals.items()},
         "resamples": study.resamples,
-        "by_hold": [
-            {"hold": one.hold, "expected_points": one.expected_points, "bust": one.bust}
-            for one in study.by_hold
-        ],
+        "by_hold": [asdict(one) for one in study.by_hold],
         "hold_at": {
             f"{own}-{other}": int(holds[own, other]) for own, other in np.ndindex(holds.shape)
         },
@@ -237,15 +308,7 @@ def to_text(study: Study) -> str:
 
 def _calls_json(calls: CallStudy) -> dict[str, Any]:
     return {
-        "predictions": [
-            {
-                "prediction": value.prediction,
-                "probability": value.probability,
-                "expected_points": value.expected_points,
-                "roller_points": value.roller_points,
-            }
-            for value in calls.values
-        ],
+        "predictions": [asdict(value) for value in calls.values],
         "pays_at": {
             f"{roller}-{caller}": {
                 "prediction": calls.values[calls.best[roller, caller]].prediction,
@@ -257,63 +320,42 @@ def _calls_json(calls: CallStudy) -> dict[str, Any]:
 
 
 def _lines(study: Study) -> Iterator[str]:
-    size = study.distribution.sample_size
-    rolls = f" ({size:,} rolls)" if size else ""
-    yield f"two players to {study.rules.target}, rules {study.rules.name},"
-    yield f"throws of {study.distribution.name}{rolls}"
+    size, rules = study.distribution.sample_size, study.solution.rules
+    holds = study.solution.hold_values()
+    yield f"two players to {rules.target}, rules {rules.name},"
+    yield f"throws of {study.distribution.name}{f' ({size:,} rolls)' if size else ''}"
     yield ""
-    yield _row(study, "a throw's expected points", "expected_points", study.odds.expected_points, 4)
-    for key, outcome in OUTCOME_KEYS.items():
-        value = probability_of(study.distribution, outcome)
-        yield _row(study, f"probability of {outcome.value}", key, value, 5)
-    if study.break_even is not None:
-        yield _row(study, "a throw breaks even at", "break_even", study.break_even, 2)
-    yield _row(study, "most points a turn: hold at", "best_hold", study.best_hold.hold, 0)
-    wins = study.solution.first_player_wins
-    yield _row(study, "optimal first player wins", "first_player_wins", wins, 4)
-    first = int(study.solution.hold_values()[0, 0])
-    yield _row(study, "optimal play at 0-0: hold at", "hold_at_0-0", first, 0)
+    numbers = {**study.numbers(), "hold_at_0-0": int(holds[0, 0])}
+    for key, (what, digits) in _ROWS.items():
+        if numbers[key] is not None:
+            line = f"{what:30}{numbers[key]:>10.{digits}f}"
+            if key in study.intervals:
+                interval = study.intervals[key]
+                line += f"   [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
+            yield line
     if study.intervals:
         yield "  in brackets: 95 % intervals"
     if study.resamples:
         yield f"  (of hold values the range of {study.resamples} games, samples drawn anew)"
     yield ""
-    yield from _holds(study)
-    yield ""
-    yield from _grid(study)
-    yield ""
-    yield from _calls(study)
-
-
-def _row(study: Study, what: str, key: str, value: float, digits: int) -> str:
-    line = f"{what:30}{value:>10.{digits}f}"
-    if key in study.intervals:
-        interval = study.intervals[key]
-        line += f"   [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
-    return line
-
-
-def _holds(study: Study) -> Iterator[str]:
     yield f"{'hold at':>8}{'points a turn':>16}{'bust':>9}"
-    around = {*range(5, 41, 5), study.best_hold.hold, int(study.solution.hold_values()[0, 0])}
+    most = best_hold(study.by_hold)
+    around = {*range(5, 41, 5), most.hold, int(holds[0, 0])}
     for one in study.by_hold:
         if one.hold in around:
-            best = "  most points" if one is study.best_hold else ""
+            best = "  most points" if one is most else ""
             yield f"{one.hold:>8}{one.expected_points:>16.4f}{one.bust:>9.4f}{best}"
-
-
-def _grid(study: Study) -> Iterator[str]:
-    """Hold values at some scores."""
-    holds = study.solution.hold_values()
+    yield ""
     scores = sorted({round(place * (len(holds) - 1) / _SHOWN) for place in range(_SHOWN + 1)})
     yield "optimal play holds at (down: own points, across: the other's)"
     yield " " * 6 + "".join(f"{other:>6}" for other in scores)
     for own in scores:
         yield f"{own:>6}" + "".join(f"{holds[own, other]:>6}" for other in scores)
+    yield ""
+    yield from _call_lines(study.calls)
 
 
-def _calls(study: Study) -> Iterator[str]:
-    calls = study.calls
+def _call_lines(calls: CallStudy | None) -> Iterator[str]:
     if calls is None:
         yield "Hog Calls: not in these rules, or the target must be reached exactly"
         return
@@ -332,3 +374,27 @@ def _calls(study: Study) -> Iterator[str]:
     best = calls.values[calls.best[roller, caller]].prediction
     yield f"a call raises the caller's probability to win at {count:,} of {eligible:,} scores;"
     yield f"most at {roller} (roller) to {caller}: {best}, by {calls.gain[roller, caller]:.4f}"
+
+
+def plot_heat_map(study: Study, path: Path) -> None:
+    """Draws where optimal play holds, and the probability to win, by both scores."""
+    from physim.validate.plot import drawn
+
+    solution = study.solution
+    holds = solution.hold_values()
+    most = float(np.quantile(holds, 0.98))  # a few scores far behind would take all the colours
+    with drawn(path, 11, 4.8) as figure:
+        for axes, numbers, title, high in zip(
+            figure.subplots(1, 2),
+            (holds, solution.values),
+            ("optimal play holds at", "probability to win before the first throw"),
+            (most, 1.0),
+            strict=True,
+        ):
+            image = axes.imshow(numbers, origin="lower", cmap="viridis", vmin=0.0, vmax=high)
+            axes.set_xlabel("the other player's points")
+            axes.set_ylabel("own points")
+            axes.set_title(title)
+            figure.colorbar(image, ax=axes)
+        rules = solution.rules
+        figure.suptitle(f"to {rules.target}, rules {rules.name}, {study.distribution.name}")

@@ -2,21 +2,16 @@
 
 Games come in blocks with a random stream each, keyed by the seed and the block's number. Within a
 block the seats rotate, so that everybody begins equally often, whatever the rule set says of the
-first player.
-
-The result of a tournament as JSON and as text of 80 columns.
-
-The hold values as a picture.
+first player. The result is told as JSON and as text.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,14 +19,19 @@ import numpy as np
 from physim.dataset.workers import WorkerPool, begin, possible
 from physim.errors import ConfigError, WorkerError
 from physim.game.game_state import State
-from physim.game.outcomes import Distribution, Drawn
+from physim.game.outcomes import Distribution, draws
 from physim.rules.ruleset import RuleSet, to_options
 from physim.seeding import stream
 from physim.statistics.tests import clopper_pearson
-from physim.strategy.match import MOST_THROWS, distinct_names, play
-from physim.strategy.policies import Strategy
-from physim.strategy.study import Study
-from physim.validate.plot import drawn
+from physim.strategy.policies import (
+    MOST_THROWS,
+    Strategy,
+    distinct_names,
+    make_players,
+    play,
+    win_rate,
+)
+from physim.strategy.solver import Solution
 
 MOST_GIVEN_UP = 20  # of a block's first games: these players would go on like that
 BLOCK = 1_000  # games: a fraction of a second; part of what a seed means
@@ -41,21 +41,13 @@ _BLOCKS_A_TABLE = 10**7  # so that no two tables share a stream
 
 @dataclass(frozen=True)
 class Tally:
-    """Games at one table; `a + b` adds them up.
+    """Games at one table; `a + b` adds them up."""
 
-    Attributes:
-        wins: games that each of the table's players won.
-        first_wins: games that the player who began won.
-        turns: games by their number of turns, of those with a winner.
-        throws: of all games.
-        unfinished: games that were given up.
-    """
-
-    wins: tuple[int, ...]
-    first_wins: int = 0
-    turns: Counter[int] = field(default_factory=Counter)
+    wins: tuple[int, ...]  # a player of the table
+    first_wins: int = 0  # of the player who began
+    turns: Counter[int] = field(default_factory=Counter)  # games by their turns, with a winner
     throws: int = 0
-    unfinished: int = 0
+    unfinished: int = 0  # games that were given up
 
     @property
     def finished(self) -> int:
@@ -73,23 +65,14 @@ class Tally:
 
 @dataclass(frozen=True)
 class Tournament:
-    """What is to be played.
-
-    Attributes:
-        players: in the order in which they were named.
-        rules: of every game.
-        distribution: of every throw.
-        games: a table.
-        seed: fixes every game.
-        together: all players at one table; otherwise each pair has one.
-    """
+    """What is to be played."""
 
     players: tuple[Strategy, ...]
     rules: RuleSet
     distribution: Distribution
-    games: int
+    games: int  # a table
     seed: int
-    together: bool = False
+    together: bool = False  # all players at one table; otherwise each pair has one
 
     @property
     def tables(self) -> list[tuple[int, ...]]:
@@ -124,15 +107,16 @@ def run(
     tallies = [Tally((0,) * len(table)) for table in tournament.tables]
     tasks = tournament.tasks()
     workers = possible(min(workers, len(tasks)))
-    blocks = _in_processes if workers > 1 else _in_this_process
-    results = blocks(tournament, tasks, workers)
+    blocks: Iterable[Tally] = (play_block(tournament, *task) for task in tasks)
+    if workers > 1:
+        blocks = _in_processes(tournament, tasks, workers)
     played, games = 0, tournament.games * len(tallies)
     if progress is not None:
         progress(played, games)
-    for (table, _), tally in zip(tasks, results, strict=True):
+    for (table, _), tally in zip(tasks, blocks, strict=True):
         tallies[table] += tally
+        played += tally.finished + tally.unfinished
         if progress is not None:
-            played += tally.finished + tally.unfinished
             progress(played, games)
     return tallies
 
@@ -147,40 +131,33 @@ def play_block(tournament: Tournament, table: int, block: int) -> Tally:
     seats = len(places)
     players = [tournament.players[place] for place in places]
     rng = stream(tournament.seed, table * _BLOCKS_A_TABLE + block)
-    outcomes = Drawn(tournament.distribution, rng)
-    wins, turns = [0] * seats, Counter[int]()
-    first_wins = throws = unfinished = 0
-    first_game = block * BLOCK
-    for game in range(first_game, min(first_game + BLOCK, tournament.games)):
-        first = game % seats
-        state = State.start(tournament.rules, (0,) * seats, first)
-        play(state, players, outcomes)
-        throws += state.throws
-        if state.winner is None:
-            unfinished += 1
-            if unfinished == MOST_GIVEN_UP and not any(wins):
-                raise ConfigError(
-                    f"{' against '.join(player.spec for player in players)}: {MOST_GIVEN_UP} games "
-                    f"of {MOST_THROWS:,} throws came to no end; take other players, a lower target "
-                    "or a source in which more throws score"
-                )
-        else:
-            wins[state.winner] += 1
-            first_wins += state.winner == first
-            turns[state.turns] += 1
-    return Tally(tuple(wins), first_wins, turns, throws, unfinished)
+    throws = draws(tournament.distribution, rng)
+    tally = Tally((0,) * seats)
+    for game in range(block * BLOCK, min((block + 1) * BLOCK, tournament.games)):
+        state = State.start(tournament.rules, (0,) * seats, first=game % seats)
+        play(state, players, throws)
+        tally += _tally(state)
+        if tally.unfinished == MOST_GIVEN_UP and not tally.finished:
+            raise ConfigError(
+                f"{' against '.join(player.spec for player in players)}: {MOST_GIVEN_UP} games "
+                f"of {MOST_THROWS:,} throws came to no end; take other players, a lower target "
+                "or a source in which more throws score"
+            )
+    return tally
 
 
-Tasks = Sequence[tuple[int, int]]
+def _tally(state: State) -> Tally:
+    """One game."""
+    if state.winner is None:
+        return Tally((0,) * state.seats, throws=state.throws, unfinished=1)
+    wins = tuple(int(seat == state.winner) for seat in range(state.seats))
+    return Tally(wins, wins[state.first], Counter([state.turns]), state.throws)
 
 
-def _in_this_process(tournament: Tournament, tasks: Tasks, workers: int) -> Iterator[Tally]:
-    del workers
-    return (play_block(tournament, *task) for task in tasks)
-
-
-def _in_processes(tournament: Tournament, tasks: Tasks, workers: int) -> Iterator[Tally]:
-    begin(("physim.strategy.tournament",))
+def _in_processes(
+    tournament: Tournament, tasks: Sequence[tuple[int, int]], workers: int
+) -> Iterator[Tally]:
+    begin((__name__,))
     pool = WorkerPool(workers, _receive, tournament)
     try:
         yield from pool.map(_play_here, tasks)
@@ -211,153 +188,140 @@ Json = dict[str, Any]
 def to_json(tournament: Tournament, tallies: Sequence[Tally]) -> Json:
     """Plain values. Win rates are of all games, those given up included; intervals are exact."""
     names = distinct_names(player.spec for player in tournament.players)
-    games = tournament.games * len(tallies)
-    finished = sum(tally.finished for tally in tallies)
-    first_wins = sum(tally.first_wins for tally in tallies)
+    games = tournament.games
+    whole = sum(tallies[1:], tallies[0])
     tables = list(zip(tournament.tables, tallies, strict=True))
+    tables_each = 1 if tournament.together else len(names) - 1
+    won: Counter[int] = Counter()
+    for seats, tally in tables:
+        won.update(dict(zip(seats, tally.wins, strict=True)))
     return {
         "source": tournament.distribution.name,
         "rules": tournament.rules.name,
         "options": to_options(tournament.rules),
         "seed": tournament.seed,
         "together": tournament.together,
-        "games": games,
-        "unfinished": sum(tally.unfinished for tally in tallies),
+        "games": games * len(tallies),
+        "unfinished": whole.unfinished,
         "players": [
-            {
-                "name": name,
-                **_rate(
-                    sum(t.wins[seats.index(place)] for seats, t in tables if place in seats),
-                    tournament.games * sum(place in seats for seats, _ in tables),
-                ),
-            }
+            {"name": name, **rate(won[place], games * tables_each)}
             for place, name in enumerate(names)
         ],
         "tables": [
             {
                 "players": [
-                    {"name": names[place], **_rate(wins, tournament.games)}
+                    {"name": names[place], **rate(wins, games)}
                     for place, wins in zip(seats, tally.wins, strict=True)
                 ],
-                "first_player": _rate(tally.first_wins, tally.finished),
-                "length": _length(tally, tournament.games),
+                "first_player": rate(tally.first_wins, tally.finished),
+                "length": _length(tally),
                 "unfinished": tally.unfinished,
             }
             for seats, tally in tables
         ],
-        "first_player": _rate(first_wins, finished),
-        "length": _length(sum(tallies[1:], tallies[0]), games),
+        "first_player": rate(whole.first_wins, whole.finished),
+        "length": _length(whole),
+    }
+
+
+def rate(wins: int, games: int) -> Json:
+    """A win rate with its exact 95 % interval."""
+    win_rate = wins / games if games else None
+    interval = asdict(clopper_pearson(wins, games))
+    return {"wins": wins, "games": games, "win_rate": win_rate, **interval}
+
+
+def _length(tally: Tally) -> Json:
+    """Turns and throws a game; a share's quantile is the turns within which so many ended."""
+    lengths = sorted(tally.turns)
+    ended = np.cumsum([tally.turns[length] for length in lengths])
+
+    def within(share: float) -> int | None:
+        return lengths[np.searchsorted(ended, share * ended[-1])] if lengths else None
+
+    turns = sum(length * games for length, games in tally.turns.items())
+    return {
+        "turns_mean": turns / tally.finished if lengths else None,
+        "turns_median": within(0.5),
+        "turns_95": within(0.95),
+        "turns_most": within(1.0),
+        "throws_mean": tally.throws / (tally.finished + tally.unfinished),
     }
 
 
 def to_text(result: Json) -> str:
-    """What `to_json` returned, in lines without a newline at the end."""
-    return "\n".join(line.rstrip() for line in _lines(result))
-
-
-def _rate(wins: int, games: int) -> Json:
-    interval = clopper_pearson(wins, games)
-    return {
-        "wins": wins,
-        "games": games,
-        "win_rate": wins / games if games else None,
-        "low": interval.low,
-        "high": interval.high,
-    }
-
-
-def _length(tally: Tally, games: int) -> Json:
-    turns = sorted(tally.turns.items())
-    count = sum(n for _, n in turns)
-    return {
-        "turns_mean": sum(length * n for length, n in turns) / count if count else None,
-        "turns_median": _quantile(turns, count, 0.5),
-        "turns_95": _quantile(turns, count, 0.95),
-        "turns_most": turns[-1][0] if turns else None,
-        "throws_mean": tally.throws / games,
-    }
-
-
-def _quantile(turns: Sequence[tuple[int, int]], count: int, share: float) -> int | None:
-    """The least number of turns within which that share of the games ended."""
-    below = 0
-    for length, n in turns:
-        below += n
-        if below >= share * count:
-            return length
-    return None
-
-
-def _lines(result: Json) -> Iterator[str]:
+    """What `to_json` returned, in lines of 80 columns without a newline at the end."""
     who = "one table" if result["together"] else "round robin"
-    yield (
-        f"{result['games']:,} games, {who}, rules {result['rules']} to "
-        f"{result['options']['target']},"
-    )
-    yield f"throws of {result['source']}, seed {result['seed']}"
-    yield ""
-    yield from _table(result["players"])
-    if len(result["tables"]) > 1:
-        for table in result["tables"]:
-            yield ""
-            yield from _table(table["players"])
-    yield ""
     first, length = result["first_player"], result["length"]
-    if first["win_rate"] is not None:
-        span = f"{100 * first['low']:.2f} - {100 * first['high']:.2f}"
-        yield f"who begins wins {100 * first['win_rate']:.2f} % ({span})"
-        yield (
-            f"turns a game: {length['turns_mean']:.1f} on average, "
-            f"median {length['turns_median']}, 95 % within {length['turns_95']}"
-        )
-    yield f"throws a game: {length['throws_mean']:.1f}"
-    if result["unfinished"]:
-        yield f"given up, without a winner: {result['unfinished']:,} games"
-
-
-def _table(players: Sequence[Json]) -> Iterator[str]:
-    yield f"{'player':26}{'games':>12}{'wins':>12}{'win %':>9}{'95 % interval':>19}"
-    for player in players:
-        span = f"{100 * player['low']:.2f} - {100 * player['high']:.2f}"
-        yield (
+    lines = [
+        f"{result['games']:,} games, {who}, rules {result['rules']} to "
+        f"{result['options']['target']},",
+        f"throws of {result['source']}, seed {result['seed']}",
+    ]
+    tables = result["tables"] if len(result["tables"]) > 1 else []
+    for table in (result, *tables):
+        lines += ["", f"{'player':26}{'games':>12}{'wins':>12}{'win %':>9}{'95 % interval':>19}"]
+        lines += [
             f"{player['name']:26}{player['games']:>12,}{player['wins']:>12,}"
-            f"{100 * player['win_rate']:>9.2f}{span:>19}"
-        )
+            f"{100 * player['win_rate']:>9.2f}{_span(player):>19}"
+            for player in table["players"]
+        ]
+    lines.append("")
+    if first["games"]:
+        lines += [
+            f"who begins wins {100 * first['win_rate']:.2f} % ({_span(first)})",
+            f"turns a game: {length['turns_mean']:.1f} on average, "
+            f"median {length['turns_median']}, 95 % within {length['turns_95']}",
+        ]
+    lines.append(f"throws a game: {length['throws_mean']:.1f}")
+    if result["unfinished"]:
+        lines.append(f"given up, without a winner: {result['unfinished']:,} games")
+    return "\n".join(lines)
 
 
-def check_picture(path: Path) -> None:
-    """Refuses a file that no picture can be written to.
-
-    Raises:
-        ConfigError: another ending than .png, .pdf or .svg, or no such folder.
-    """
-    if path.suffix.lower() not in (".png", ".pdf", ".svg"):
-        raise ConfigError(f"--heat-map {path}: the name must end in .png, .pdf or .svg")
-    if not path.parent.is_dir() or path.is_dir():
-        raise ConfigError(f"--heat-map {path}: cannot be written there; name a file in a folder")
+def _span(rate: Json) -> str:
+    return f"{100 * rate['low']:.2f} - {100 * rate['high']:.2f}"
 
 
-def plot_heat_map(study: Study, path: Path) -> None:
-    """Where optimal play holds, and the probability to win, by both scores.
+def against_optimal(
+    specs: Sequence[str],
+    distribution: Distribution,
+    solution: Solution,
+    *,
+    games: int = 0,
+    seed: int = 0,
+    progress: Callable[[int, int], None],
+) -> list[Json]:
+    """How strategies fare against optimal play: exactly where they can, and in games played."""
+    rules, rows = solution.rules, []
+    made = make_players([*specs, "optimal"], rules, distribution, solution=lambda: solution)
+    for number, player in enumerate(made[:-1]):
+        row: Json = {"name": player.spec, "against_optimal": win_rate(player, solution)}
+        if games:
 
-    Args:
-        study: with the solution.
-        path: of the picture.
-    """
-    holds, values = study.solution.hold_values(), study.solution.values
-    most = float(np.quantile(holds, 0.98))  # a few scores far behind would take all the colours
-    with drawn(path, 11, 4.8) as figure:
-        left, right = figure.subplots(1, 2)
-        for axes, numbers, title, limits in (
-            (left, holds, "optimal play holds at", (0.0, most)),
-            (right, values, "probability to win before the first throw", (0.0, 1.0)),
-        ):
-            low, high = limits
-            image = axes.imshow(numbers, origin="lower", cmap="viridis", vmin=low, vmax=high)
-            axes.set_xlabel("the other player's points")
-            axes.set_ylabel("own points")
-            axes.set_title(title)
-            figure.colorbar(image, ax=axes)
-        figure.suptitle(
-            f"to {study.rules.target}, rules {study.rules.name}, {study.distribution.name}"
-        )
+            def note(played: int, games: int, before: int = number * games) -> None:
+                progress(before + played, games * len(specs))
+
+            plan = Tournament((player, made[-1]), rules, distribution, games, seed)
+            (tally,) = run(plan, progress=note)
+            row |= rate(tally.wins[0], games)
+        rows.append(row)
+    return rows
+
+
+def against_text(rows: Sequence[Json]) -> str:
+    """What `against_optimal` returned, in lines; empty where nobody was named."""
+    if not rows:
+        return ""
+    played = "   played" if "games" in rows[0] else ""
+    lines = ["", f"{'against optimal play':26}{'wins':>10}{played}"]
+    for row in rows:
+        exact = row["against_optimal"]
+        line = f"{row['name']:26}{'-' if exact is None else f'{exact:.4f}':>10}"
+        if played:
+            line += (
+                f"   {row['win_rate']:.4f} of {row['games']:,} games"
+                f" [{row['low']:.4f}, {row['high']:.4f}]"
+            )
+        lines.append(line)
+    return "\n".join([*lines, ""])

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 
-from physim.errors import ConfigError
 from physim.game.game_state import State
-from physim.game.outcomes import Distribution, ThrowOdds, odds
+from physim.game.outcomes import Distribution, odds
 from physim.rules.ruleset import End, RuleSet
 from physim.strategy.policies import turn_is_done
-from physim.strategy.solver import Solution, Sweep, break_even, check_solvable
-
-SOON = 100  # a target up to which a game is solved in about a second
+from physim.strategy.solver import SOON, Solution, break_even, sweep
 
 
 class Adviser:
@@ -21,13 +18,12 @@ class Adviser:
     def __init__(
         self, distribution: Distribution, rules: RuleSet, solved: Callable[[], Solution]
     ) -> None:
-        """Takes the throws that are expected, the rules, and what solves the game of two."""
-        self.distribution, self._rules, self._solved = distribution, rules, solved
+        """Takes the throws that are expected, the rules, and what solves the game of two.
 
-    @cached_property
-    def odds(self) -> ThrowOdds:
-        """Of one throw."""
-        return odds(self.distribution, self._rules)
+        Raises:
+            ConfigError: throws with which no game would end.
+        """
+        self.odds, self._rules, self._solved = odds(distribution, rules), rules, solved
 
     @cached_property
     def solution(self) -> Solution:
@@ -55,21 +51,16 @@ class Adviser:
         ahead = _out_of_reach(state)
         if ahead is not None:
             return [f"Throw: the round is the last, and {state.total} are no more than {ahead}."]
-        if state.seats == 2 and self._solvable():
+        target = self._rules.target
+        solvable = self._rules.end is End.AT_ONCE and target <= SOON
+        # Beyond a target that must be reached exactly nothing is solved.
+        if state.seats == 2 and solvable and max(state.scores) < target:
             return self._best(state)
         return [self._even(state)]
 
-    def _solvable(self) -> bool:
-        try:
-            check_solvable(self._rules)
-        except ConfigError:
-            return False
-        return self._rules.target <= SOON
-
     def _even(self, state: State) -> str:
         """By points alone."""
-        banked, turn = state.scores[state.current], state.turn_total
-        even = break_even(self.odds, banked)
+        turn, even = state.turn_total, break_even(self.odds, state.scores[state.current])
         if even is None:
             return "Throw: nothing can be lost."
         if not state.rolls:
@@ -83,16 +74,14 @@ class Adviser:
     def _best(self, state: State) -> list[str]:
         """By the probability to win against best play, Hog Calls left aside."""
         own, other = state.scores[state.current], state.scores[1 - state.current]
-        if max(own, other) >= self._rules.target:  # beyond a target to be reached exactly
-            return [self._even(state)]
         hold = int(self.solution.hold_values()[own, other])
         plan = f"Best play at {own} to {other} holds at {hold} points in the turn."
         if not state.rolls:
             return [f"Throw. {plan}"]
         throw, bank = self.win_probabilities(own, other, state.turn_total)
         verdict = "Throw" if throw > bank else "Bank"
-        return [f"{verdict}: {100 * throw:.1f} % to win by a throw, {100 * bank:.1f} % by banking.",
-                plan]  # fmt: skip
+        chances = f"{100 * throw:.1f} % to win by a throw, {100 * bank:.1f} % by banking."
+        return [f"{verdict}: {chances}", plan]
 
     def win_probabilities(self, own: int, other: int, turn: int) -> tuple[float, float]:
         """Of throwing once more and of banking, with best play after it.
@@ -102,24 +91,10 @@ class Adviser:
             other: the other player's, likewise.
             turn: points in the turn, such that banking would not reach the target.
         """
-        target, chances, values = self._rules.target, self.odds, self.solution.values
-        after = {turn + points for points in chances.points}
-        sweep = Sweep(chances, self._rules)
-        worth = sweep.by_turn_total(values, {total for total in after if total < target})
-        nothing = 1.0 - float(values[other, own])  # the turn ends, the score stays
-        throw = chances.loses_turn * nothing
-        throw += chances.loses_score * (1.0 - float(values[other, 0]))
-        stays = 0.0
-        for points, probability in zip(chances.points, chances.probabilities, strict=True):
-            total = turn + points
-            if points == 0:
-                stays = probability
-            elif total in worth:
-                throw += probability * float(worth[total][own, other])
-            else:
-                reached = own + total == target or not self._rules.overshot(own + total)
-                throw += probability * (1.0 if reached else nothing)
-        return throw / (1.0 - stays), 1.0 - float(values[other, own + turn])
+        values = self.solution.values
+        _, turns = sweep(self.odds, self._rules, values, wanted={turn})
+        _, throwing = turns[turn]
+        return float(throwing[own, other]), 1.0 - float(values[other, own + turn])
 
 
 def _out_of_reach(state: State) -> int | None:

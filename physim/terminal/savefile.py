@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from physim.errors import ConfigError, GameError, shown, shown_name
+from physim.errors import ConfigError, GameError, PhysimError, shown, shown_name
 from physim.files import beside, locked, real_path, replaced, told, writable
-from physim.game.game import Game
-from physim.game.players import Start, start
+from physim.game.game import Game, standings, tell
+from physim.game.game_state import Event
+from physim.game.players import Start
 from physim.game.record import from_json, read, save
-from physim.rules.ruleset import FirstPlayer, RuleSet
+from physim.rules.hog_call import predictions
+from physim.terminal.console import Console
 
 _KEY, _OPTIONS = "kept_by", "begun_with"
 _OTHER_FILE = "name another file with --save FILE"
@@ -26,29 +26,72 @@ _OTHERWISE = f"{_OTHER_FILE}, or begin anew with --new"
 
 @dataclass(frozen=True)
 class SavedGame:
-    """A game and its file.
-
-    Attributes:
-        game: under way, or over.
-        path: of the file.
-        command: that keeps it: `play` or `scorepad`.
-        options: plain values that the command needs to go on.
-    """
+    """A game and its file."""
 
     game: Game
     path: Path
-    command: str
-    options: Mapping[str, Any]
+    command: str  # that keeps it: `play` or `scorepad`
+    options: Mapping[str, Any]  # plain values that the command needs to go on
 
     def save(self) -> None:
-        """Writes the file: the old one stays until the new one is whole.
-
-        Raises:
-            GameError: it cannot be written.
-        """
+        """Writes the file: the old one stays until the new one is whole, or GameError tells why."""
         remedy = f"{_OTHER_FILE}; what was saved before is untouched"
         with told(GameError, f"{self.path}: the game cannot be saved there", remedy):
             save(self.game, self.path, {_KEY: self.command, _OPTIONS: dict(self.options)})
+
+    def save_new(self) -> None:
+        """Writes a new game; what was in its file becomes `NAME.old`, or stays where that fails."""
+        what = f"{self.path}: cannot be put aside"
+        with told(GameError, what, _OTHER_FILE), ExitStack() as aside:
+            path = real_path(self.path)
+            writable(path)
+            if path.is_file():  # a copy, so that the new game has the old one's mode
+                old = aside.enter_context(replaced(path.with_name(f"{path.name}.old"), like=path))
+                shutil.copyfile(path, old)
+            self.save()
+
+
+class Refused(Exception):
+    """A move that was not made; the text is for whoever typed it."""
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Meanwhile an error in what somebody typed is `Refused`."""
+    try:
+        yield
+    except PhysimError as error:
+        raise Refused(str(error)) from error
+
+
+class Session:
+    """A saved game and who is asked: makes moves, each saved before it is told."""
+
+    def __init__(self, saved: SavedGame, console: Console) -> None:
+        self.saved, self.game, self.console = saved, saved.game, console
+
+    def ask(self, prompt: str, words: Collection[str]) -> str:
+        """A line that somebody types; `words`, names and calls may be completed."""
+        start = self.game.start
+        names = [player.name for player in start.players]
+        words = [*words, *names, *predictions(start.rules)]
+        return self.console.ask(prompt, standings(start, self.game.state), words).strip()
+
+    def make(self, *events: Event) -> list[str]:
+        """Makes moves, saves the game, and returns what they did.
+
+        Raises:
+            Refused: the first is not allowed now; nothing has changed.
+            GameError: the game cannot be saved.
+        """
+        lines = []
+        with refusing():
+            for event in events:
+                before = self.game.state.copy()
+                self.game.do(event)
+                lines += tell(self.game.start, before, event, self.game.state)
+        self.saved.save()
+        return lines
 
 
 @contextmanager
@@ -77,28 +120,59 @@ def sole_keeper(path: Path) -> Iterator[None]:
 def _opened(lock: Path) -> int | None:
     """The lock file, open and locked; None where another process has it."""
     while True:
-        with ExitStack() as undo:
-            held = os.open(lock, os.O_CREAT | os.O_RDWR, 0o666)
-            undo.callback(os.close, held)
-            if not locked(held):
-                return None
-            with suppress(FileNotFoundError):  # removed by who held it, just now
-                if os.path.samestat(os.fstat(held), lock.stat()):
-                    undo.pop_all()
-                    return held
+        held = os.open(lock, os.O_CREAT | os.O_RDWR, 0o666)
+        free = locked(held)
+        with suppress(FileNotFoundError):  # removed by who held it, just now
+            if free and os.path.samestat(os.fstat(held), lock.stat()):
+                return held
+        os.close(held)
+        if not free:
+            return None
 
 
-def load(path: Path, command: str, names: Collection[str]) -> SavedGame | None:
-    """Reads a game; None where there is no such file.
+def take_up(
+    path: Path,
+    command: str,
+    options: Mapping[str, Any],
+    given: Mapping[str, Any],
+    begin: Callable[[Game | None], Start],
+    *,
+    new: bool,
+) -> tuple[SavedGame, bool]:
+    """The game that a file holds, or else a new one that is not saved yet; and whether it is new.
 
     Args:
         path: of the file.
         command: that keeps it.
-        names: of the options that it must have been kept with.
+        options: that a new one is kept with; an old one must have been kept with the same keys.
+        given: those of them that must be the same.
+        begin: begins a new game after the one that the file holds, which may be None.
+        new: begins a new one whatever the file holds.
 
     Raises:
         GameError: something else, or another command's game.
+        ConfigError: an option that differs.
     """
+    before = None
+    try:
+        before = _loaded(path, command, options)
+    except GameError:
+        if not new:
+            raise
+    if before is None or new:
+        start = begin(None if before is None else before.game)
+        return SavedGame(Game(start), path, command, options), True
+    for name, value in given.items():
+        if before.options[name] != value:
+            raise ConfigError(
+                f"{path} holds a game that was begun with {name} {shown(before.options[name])}, "
+                f"not {shown(value)}; leave the option out to go on with it, or {_OTHERWISE}"
+            )
+    return before, False
+
+
+def _loaded(path: Path, command: str, names: Collection[str]) -> SavedGame | None:
+    """The game of a file; None where there is none."""
     if not path.exists():
         return None
     try:
@@ -113,71 +187,3 @@ def load(path: Path, command: str, names: Collection[str]) -> SavedGame | None:
     if not isinstance(options, dict) or set(names) - set(options):
         raise GameError(f"{path}: is damaged (`{_OPTIONS}`); {_OTHERWISE}")
     return SavedGame(game, path, command, options)
-
-
-def take_up(
-    path: Path, command: str, names: Collection[str], *, new: bool
-) -> tuple[SavedGame | None, SavedGame | None]:
-    """The game to go on with, or else the one that a new game comes after; raises as `load`."""
-    if not new:
-        return load(path, command, names), None
-    try:
-        return None, load(path, command, names)
-    except GameError:  # whatever it is, it is put aside
-        return None, None
-
-
-def check_same(path: Path, given: Mapping[str, Any], kept: Mapping[str, Any]) -> None:
-    """Refuses options that differ from those that the game was begun with.
-
-    Raises:
-        ConfigError: one that differs.
-    """
-    for name, value in given.items():
-        if name in kept and kept[name] != value:
-            raise ConfigError(
-                f"{path} holds a game that was begun with {name} {shown(kept[name])}, not "
-                f"{shown(value)}; leave the option out to go on with it, or {_OTHERWISE}"
-            )
-
-
-def save_new(saved: SavedGame) -> None:
-    """Writes a new game; what was in its file becomes `NAME.old`.
-
-    Raises:
-        GameError: it cannot be written; then the file is as it was.
-    """
-    path = saved.path
-    with told(GameError, f"{path}: cannot be put aside", _OTHER_FILE), ExitStack() as aside:
-        path = real_path(path)
-        writable(path)
-        if path.is_file():  # a copy, so that the new game has the old one's mode
-            old = aside.enter_context(replaced(path.with_name(f"{path.name}.old"), like=path))
-            shutil.copyfile(path, old)
-        saved.save()
-
-
-def begin(
-    rules: RuleSet,
-    names: Sequence[str],
-    first: str | None,
-    rng: np.random.Generator,
-    before: SavedGame | None = None,
-) -> Start:
-    """A new game; where first players rotate, the next one after the game before begins.
-
-    Args:
-        rules: of the game.
-        names: of the players.
-        first: who begins; None leaves it to the rules.
-        rng: draws the first player, where the rules say so.
-        before: the game that the players had before.
-
-    Raises:
-        GameError: players that the game cannot have.
-    """
-    number = 0
-    if before is not None and rules.first_player is FirstPlayer.ROTATION:
-        same = [player.name for player in before.game.players] == list(names)
-        number = before.game.start.first + 1 if same else 0
-    return start(rules, names, first=first, game_number=number, rng=rng)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from games import begin
 
-from physim.errors import ConfigError, GameError
+from physim.errors import ConfigError
 from physim.game.game_state import Thrown
-from physim.game.outcomes import Drawn, Outcomes, Rolled, Script, Typed, known
-from physim.rules.throws import labelled_throws, read_throw
+from physim.game.outcomes import Distribution, draws, throw_of_roll
+from physim.rules.throws import Throw, labelled_throws, read_throw
 from physim.types import Ended, Outcome, PigResult, Pose, Roll, Status
 
 LINES = ("trotter snouter", "side_dot_up side_dot_up", "pig_out")
@@ -36,14 +37,14 @@ ROLLS = (
 
 @pytest.mark.parametrize(
     "source",
-    [Script(LINES), Script(map(read_throw, LINES)), Rolled(ROLLS), Typed(iter(LINES).__next__)],
-    ids=["texts", "throws", "rolls", "typed"],
+    [map(read_throw, LINES), map(throw_of_roll, ROLLS)],
+    ids=["texts", "rolls"],
 )
-def test_a_turn_from_any_source(source: Outcomes) -> None:
+def test_a_turn_from_any_source(source: Iterator[Throw]) -> None:
     game = begin([0, 0])
     totals = []
     for _ in range(3):
-        game.do(Thrown(source.next_throw()))
+        game.do(Thrown(next(source)))
         totals.append(game.state.turn_total)
     assert totals == [15, 16, 0] and game.current.name == "Ben"
 
@@ -51,32 +52,23 @@ def test_a_turn_from_any_source(source: Outcomes) -> None:
 def test_draws_have_the_distribution_and_are_fixed_by_the_seed() -> None:
     """Error rate: 1e-6 for each throw, six standard deviations at most."""
     throws = labelled_throws()
-    source = known("three", [throws["trotter"], throws["pig_out"], throws["sider"]], [1, 2, 5])
-    drawn = Drawn(source, np.random.default_rng(4))
-    labels = [drawn.next_throw().label for _ in range(9_000)]
-    again = Drawn(source, np.random.default_rng(4))
-    assert labels == [again.next_throw().label for _ in range(9_000)]
+    named = (throws["trotter"], throws["pig_out"], throws["sider"])
+    source = Distribution("three", named, (1.0, 2.0, 5.0))
+    drawn = draws(source, np.random.default_rng(4))
+    labels = [next(drawn).label for _ in range(9_000)]
+    again = draws(source, np.random.default_rng(4))
+    assert labels == [next(again).label for _ in range(9_000)]
     counts = Counter(labels)
     for label, p in (("trotter", 1 / 8), ("pig_out", 1 / 4), ("sider", 5 / 8)):
         assert abs(counts[label] - 9_000 * p) < 5 * (9_000 * p * (1 - p)) ** 0.5
     assert abs(counts["trotter"] - 9_000 / 6) > 5 * (9_000 / 8 * 7 / 8) ** 0.5  # a wrong one
 
 
-def test_a_source_that_ends_says_so() -> None:
-    def ended() -> str:
-        raise EOFError
-
-    for source in (Script([]), Rolled([]), Typed(ended)):
-        with pytest.raises(GameError, match=r"no further throw|no rolls are left|has ended"):
-            source.next_throw()
-
-
 def test_a_line_that_is_no_throw_can_be_typed_again() -> None:
-    lines = iter(["troter snouter", "trotter snouter"])
-    source = Typed(lines.__next__)
+    source = map(read_throw, ["troter snouter", "trotter snouter"])
     with pytest.raises(ConfigError, match="did you mean `trotter`"):
-        source.next_throw()
-    assert source.next_throw().points == 15
+        next(source)
+    assert next(source).points == 15
 
 
 @pytest.mark.parametrize("text", ["", "mixed_combo", "trotter snouter sider", "x" * 300, "hold"])

@@ -28,7 +28,7 @@ def plain() -> dict[str, Any]:
         (("options", "oinker_costs"), "nothing", "must be one of"),
         (("players", 0, "score"), 100, "below the target"),
         (("players", 0, "score"), "5", "points from 0 to 99"),
-        (("players", 1, "id"), "p1", "two players of one id"),
+        (("players", 1, "id"), "p1", "ids of its players"),
         (("players", 1, "name"), "Ana", "two players are called Ana"),
         (("players",), [], "is damaged"),
         (("first",), "p9", "no player `p9`"),

@@ -103,7 +103,7 @@ def test_removing_a_player_before_the_current_one_leaves_the_turn() -> None:
     game = do(begin([10, 20, 30, 40]), "pig_out", "pig_out", "trotter", "remove Ana")
     assert game.current.name == "Cleo" and game.state.turn_total == 5
     do(game, "bank", "trotter", "bank")
-    assert game.current.name == "Ben" and game.score("p3") == 35
+    assert game.current.name == "Ben" and game.state.scores[2] == 35
     assert [player.id for player in game.players] == ["p1", "p2", "p3", "p4"]
 
 
@@ -147,7 +147,7 @@ def test_who_begins() -> None:
         (("points 0",), "other than 0"),
         (("points ten",), "no whole number of points"),
         (("remove Zoe",), "players: Ana, Ben, Cleo"),
-        (("remove Ben", "remove Ben"), "out of the game already"),
+        (("remove Ben", "remove Ben"), "is out of the game"),
         (("remove Ben", "correct Ben 5"), "undo that first"),
         (("correct Ben -5",), "from 0 to"),
         (("piggyback", "piggyback", "trotter"), "Cleo has won"),

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from physim.errors import ConfigError
-from physim.rules.score import Score, outcome_of, score, score_of
+from physim.rules.score import Score, outcome_of, points_text, score, score_of
 from physim.types import Outcome, Pose, Status
 
 UP, DOWN, T, R, S, J = (
@@ -124,6 +124,13 @@ def test_nonsense_gets_no_suggestion(name: object) -> None:
     with pytest.raises(ConfigError, match="unknown pose") as refusal:
         score(name, "trotter")  # type: ignore[arg-type]
     assert "did you mean" not in str(refusal.value) and len(str(refusal.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("points", "text"), [(None, "no points"), (0, "0 points"), (1, "1 point"), (15, "15 points")]
+)
+def test_points_in_words(points: int | None, text: str) -> None:
+    assert points_text(points) == text
 
 
 def test_a_mixed_combo_needs_two_scoring_poses() -> None:

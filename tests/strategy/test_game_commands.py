@@ -15,7 +15,7 @@ from physim.rules.throws import labelled_throws
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No progress line, however busy the machine is."""
-    monkeypatch.setattr("physim.cli.game.PATIENCE_S", 1e9)
+    monkeypatch.setattr("physim.cli.game_options.PATIENCE_S", 1e9)
 
 
 def run(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
@@ -110,7 +110,7 @@ def test_tournament_as_text_and_at_one_table(capfd: pytest.CaptureFixture[str]) 
         (("strategy", "--rule", "end=end_of_round"), "end=at_once"),
         (("strategy", "--source", "kern2005"), "did you mean `kern2006`"),
         (("strategy", "--source", ""), "must not be empty"),
-        (("strategy", "--heat-map", "map.gif"), ".png, .pdf or .svg"),
+        (("strategy", "--heat-map", "map.gif"), ".png, .pdf, .svg"),
         (("strategy", "--heat-map", "no/such/map.png"), "cannot be written"),
         (("strategy", "--resamples", -1), "from 0 to"),
     ],
@@ -126,7 +126,7 @@ def test_bad_input_gets_one_line_and_code_2(
 def test_what_takes_long_tells_how_far_it_is(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("physim.cli.game.PATIENCE_S", 0.0)
+    monkeypatch.setattr("physim.cli.game_options.PATIENCE_S", 0.0)
     code, out, err = run(capfd, "tournament", "--games", 20, "--json", "--target", 10)
     assert code == 0 and json.loads(out)["games"] == 60
     assert "solving: sweep " in err and "60 of 60 games" in err
@@ -152,7 +152,7 @@ def test_a_source_that_never_scores_is_refused(
 ) -> None:
     throws = [labelled_throws()[name] for name in ("off_table", "pig_out")]
     source = Distribution("a cube", tuple(throws), (9.0, 1.0), 10)
-    monkeypatch.setattr(f"physim.cli.{command}.distribution_of", lambda *_: source)
+    monkeypatch.setattr("physim.cli.strategy.distribution_of", lambda *_: source)
     code, out, err = run(capfd, command)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "a cube: none of its throws scores points, so no game would end" in err

@@ -9,7 +9,7 @@ import pytest
 
 from physim.cli.strategy import strategy, tournament
 from physim.rules.ruleset import OPTIONS, load_rules, rule_set_names, to_options
-from physim.strategy.match import NAMES
+from physim.strategy.policies import KINDS
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "game.md").read_text(encoding="utf-8")
 
@@ -41,7 +41,7 @@ def test_every_rule_set_key_and_strategy_is_told() -> None:
     assert first_column("name") == ["box", "world_championship", "table", "wikipedia"]
     assert sorted(first_column("name")) == rule_set_names()
     assert first_column("key") == list(OPTIONS)
-    assert set(first_column("strategy")) == set(NAMES)
+    assert set(first_column("strategy")) == set(KINDS)
 
 
 def test_the_defaults_told_are_those_of_the_box() -> None:

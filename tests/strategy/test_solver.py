@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from physim.errors import ConfigError
-from physim.game.outcomes import Distribution, ThrowOdds, known, odds
+from physim.game.outcomes import Distribution, ThrowOdds, odds
 from physim.rules.ruleset import RuleSet, load_rules
 from physim.rules.throws import Throw, labelled_throws
 from physim.statistics.counts import Counts
-from physim.strategy.match import from_counts, from_table
-from physim.strategy.policies import study_calls
 from physim.strategy.solver import Solution, best_hold, break_even, first_wins, hold_values, solve
-from physim.strategy.study import study
+from physim.strategy.sources import from_counts, from_table
+from physim.strategy.study import study, study_calls
 from physim.types import Outcome
 
 ONE_DIE = ThrowOdds((2, 3, 4, 5, 6), (1 / 6,) * 5, 1 / 6, 0.0, 0.0, 0.0)
@@ -62,7 +61,7 @@ def test_a_small_game_agrees_with_plain_recursion(
     rules = load_rules("box", {"target": 6, "reach": reach, "off_table": off_table,
                                "piggyback": piggyback})  # fmt: skip
     weights = {"sider": 4, "trotter": 2, "pig_out": 3, "oinker": 1, "piggyback": 1, "off_table": 1}
-    source = known("small", [THROWS[name] for name in weights], list(weights.values()))
+    source = Distribution("small", tuple(THROWS[name] for name in weights), tuple(weights.values()))
     solution = solve(odds(source, rules), rules)
     expected = _recursive(rules, weights)
     found = {(i, j): solution.values[i, j] for i in range(6) for j in range(6)}
@@ -200,7 +199,7 @@ def test_what_cannot_be_solved_is_refused(box: RuleSet) -> None:
     with pytest.raises(ConfigError, match="up to a target of 500"):
         solve(ONE_DIE, load_rules("box", {"target": 501}))
     with pytest.raises(ConfigError, match="none of its throws scores"):
-        odds(known("nothing", [Throw(Outcome.PIG_OUT, 0)], [1.0]), box)
+        odds(Distribution("nothing", (Throw(Outcome.PIG_OUT, 0),), (1.0,)), box)
     with pytest.raises(ConfigError, match="holds no rolls"):
         from_counts("empty", Counts())
     with pytest.raises(ConfigError, match="kern2006_pairs"):
@@ -215,7 +214,7 @@ def test_few_rolls_have_wide_intervals_and_no_error(labels: list[str]) -> None:
     result = study(source, rules, resamples=4)
     for interval in result.intervals.values():
         assert np.isfinite([interval.low, interval.high]).all() and interval.low <= interval.high
-    assert (result.break_even is None) == ("pig_out" not in labels)
+    assert (result.numbers()["break_even"] is None) == ("pig_out" not in labels)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +231,10 @@ def test_a_game_that_hardly_ever_ends_is_refused_after_so_many_sweeps(
 ) -> None:
     """From values of one half they would stay, and be told as the solution."""
     rules = load_rules("box", {"target": target})
-    chances = odds(known("x", [THROWS[name] for name in throws], list(throws.values())), rules)
+    chances = odds(
+        Distribution("x", tuple(THROWS[name] for name in throws), tuple(throws.values())),
+        rules,
+    )
     monkeypatch.setattr("physim.strategy.solver.MOST_SWEEPS", 500)
     with pytest.raises(ConfigError, match=r"does not come to an end: .* after 500 sweeps"):
         solve(chances, rules)
@@ -249,7 +251,10 @@ def test_where_the_first_to_score_wins_the_value_is_that_of_a_geometric_series()
     """Of p a throw and one throw a turn: 1 / (2 - p)."""
     rules = load_rules("box", {"target": 1})
     for p in (0.5, 0.1, 0.01):
-        chances = odds(known("x", [THROWS["trotter"], THROWS["pig_out"]], [p, 1 - p]), rules)
+        chances = odds(
+            Distribution("x", (THROWS["trotter"], THROWS["pig_out"]), (p, 1 - p)),
+            rules,
+        )
         assert solve(chances, rules).first_player_wins == pytest.approx(1 / (2 - p), abs=2e-9)
 
 
@@ -261,7 +266,7 @@ def test_an_exact_target_that_no_points_add_up_to_is_refused(
     throws: list[str], target: int, step: int
 ) -> None:
     rules = load_rules("box", {"target": target, "reach": "exactly"})
-    drawn = known("x", [THROWS[name] for name in throws], [1.0] * len(throws))
+    drawn = Distribution("x", tuple(THROWS[name] for name in throws), tuple([1.0] * len(throws)))
     with pytest.raises(ConfigError, match=f"multiples of {step}, .* exactly {target}"):
         odds(drawn, rules)
     assert odds(drawn, load_rules("box", {"target": target})).points

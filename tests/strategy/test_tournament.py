@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -11,14 +12,13 @@ from scipy.stats import binomtest
 from physim.errors import ConfigError
 from physim.game.game import Game
 from physim.game.game_state import Banked, Called, State, Thrown
-from physim.game.outcomes import Distribution, Drawn, odds
+from physim.game.outcomes import Distribution, draws, odds
 from physim.game.players import start
 from physim.rules.ruleset import RuleSet, load_rules
-from physim.rules.throws import labelled_throws
+from physim.rules.throws import Throw, labelled_throws
 from physim.seeding import stream
 from physim.strategy import tournament as module
-from physim.strategy.match import make_players, play
-from physim.strategy.policies import win_rate
+from physim.strategy.policies import make_players, play, win_rate
 from physim.strategy.solver import Solution, first_wins, solve
 from physim.strategy.tournament import Tally, Tournament, run, to_json, to_text
 
@@ -93,11 +93,11 @@ def test_the_same_games_are_played_with_the_log(plan, kern: Distribution, box: R
     players = plan("hold:20", "hog_caller", games=1).players
     for number in range(10):
         state = State.start(box, (0, 0), first=number % 2)
-        play(state, players, Drawn(kern, stream(8, number)))
-        assert with_log(box, players, Drawn(kern, stream(8, number)), number % 2).state == state
+        play(state, players, draws(kern, stream(8, number)))
+        assert with_log(box, players, draws(kern, stream(8, number)), number % 2).state == state
 
 
-def with_log(rules: RuleSet, players, outcomes: Drawn, first: int) -> Game:  # type: ignore[no-untyped-def]
+def with_log(rules: RuleSet, players, throws: Iterator[Throw], first: int) -> Game:  # type: ignore[no-untyped-def]
     names = ("Ana", "Ben")
     game = Game(start(rules, names, first=names[first]))
     while game.winner is None:
@@ -113,7 +113,7 @@ def with_log(rules: RuleSet, players, outcomes: Drawn, first: int) -> Game:  # t
         if players[other].calls and game.state.call is None and game.state.scores[other] >= 20:
             prediction = players[other].call(game.state, other)
             game.do(Called(game.players[other].id, prediction))
-        game.do(Thrown(outcomes.next_throw()))
+        game.do(Thrown(next(throws)))
     return game
 
 
@@ -133,8 +133,8 @@ def test_a_game_without_end_is_given_up(
     rules = load_rules("box", {"target": 10_000})
     players = make_players(["hold:9000", "greedy"], rules, kern)
 
-    def short(state, players, outcomes) -> None:  # type: ignore[no-untyped-def]
-        play(state, players, outcomes, most_throws=300)
+    def short(state, players, throws) -> None:  # type: ignore[no-untyped-def]
+        play(state, players, throws, most_throws=300)
 
     monkeypatch.setattr(module, "play", short)
     tournament = Tournament(tuple(players), rules, kern, 4, 0)
@@ -184,8 +184,8 @@ def test_games_of_which_none_ends_are_left_after_twenty(
     tournament = Tournament(players, rules, kern, 1_000, 0, together=len(specs) > 2)
     given_up = []
 
-    def short(state, players, outcomes) -> None:  # type: ignore[no-untyped-def]
-        play(state, players, outcomes, most_throws=300)
+    def short(state, players, throws) -> None:  # type: ignore[no-untyped-def]
+        play(state, players, throws, most_throws=300)
         given_up.append(state.winner)
 
     monkeypatch.setattr(module, "play", short)
@@ -200,8 +200,8 @@ def test_a_game_that_ends_now_and_then_is_no_reason_to_stop(
     rules = load_rules("box", {"target": 100})
     players = tuple(make_players(["greedy", "greedy"], rules, kern))
 
-    def short(state, players, outcomes) -> None:  # type: ignore[no-untyped-def]
-        play(state, players, outcomes, most_throws=60)
+    def short(state, players, throws) -> None:  # type: ignore[no-untyped-def]
+        play(state, players, throws, most_throws=60)
 
     monkeypatch.setattr(module, "play", short)
     (tally,) = run(Tournament(players, rules, kern, 300, 0))

@@ -18,7 +18,7 @@ class Desk:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
         self.folder, self._monkeypatch, self._capfd = folder, monkeypatch, capfd
         monkeypatch.chdir(folder)
-        monkeypatch.setattr("physim.cli.game.PATIENCE_S", 1e9)  # no progress line
+        monkeypatch.setattr("physim.cli.game_options.PATIENCE_S", 1e9)  # no progress line
 
     def run(self, *arguments: object, typed: str = "") -> tuple[int, str, str]:
         """Exit code, stdout and stderr; `typed` has a line for each semicolon."""

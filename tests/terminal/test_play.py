@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import physim
-from physim.game.outcomes import Drawn, known
+from physim.game.outcomes import Distribution, draws
 from physim.rules.throws import labelled_throws
 from tests.terminal.commands import Desk, refused
 
@@ -296,7 +296,9 @@ def test_a_game_that_would_never_end_is_left_after_so_many_throws(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     throws = [labelled_throws()[name] for name in source]
-    drawn = Drawn(known("made up", throws, list(source.values())), np.random.default_rng(1))
+    drawn = draws(
+        Distribution("made up", tuple(throws), tuple(source.values())), np.random.default_rng(1)
+    )
     monkeypatch.setattr("physim.cli.play.open_throws", lambda *_: nullcontext(drawn))
     monkeypatch.setattr("physim.terminal.game_loop.MOST_WITHOUT_LEAD", 300)
     done = desk.run("play", "--players", *players, "--no-pause", "--save", "g.json",

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from physim.cli.play import play
+from physim.cli.play import play, scorepad
 from physim.cli.roll import roll
-from physim.cli.scorepad import scorepad
-from physim.terminal import game_loop, scorekeeping
-from physim.terminal.scorekeeping import read_entry
+from physim.terminal import game_loop
+from physim.terminal import scorepad as pad
+from physim.terminal.scorepad import read_entry
 from tests.game.games import begin
 from tests.terminal.commands import Desk
 
@@ -47,9 +47,9 @@ def test_every_option_that_is_named_is_one() -> None:
 
 def test_every_move_and_entry_is_told() -> None:
     moves = {name.split()[0] for name in first_column("move")}
-    assert set(game_loop._WORDS) <= moves
+    assert set(game_loop.WORDS) <= moves
     entries = {name.split()[0] for name in first_column("entry")}
-    assert set(scorekeeping._WORDS) <= entries
+    assert set(pad.WORDS) <= entries
 
 
 @pytest.mark.parametrize(

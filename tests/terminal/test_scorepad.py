@@ -10,7 +10,7 @@ import pytest
 from physim.errors import PhysimError
 from physim.game.record import load
 from physim.terminal.savefile import SavedGame, sole_keeper
-from physim.terminal.scorekeeping import Pad, read_entry
+from physim.terminal.scorepad import ScorePad, read_entry
 from tests.game.games import begin, do, winner
 from tests.terminal.commands import Desk, refused
 
@@ -112,7 +112,7 @@ def test_enter_takes_the_offer_and_nothing_else(desk: Desk) -> None:
             raise EOFError
 
     with pytest.raises(EOFError):
-        Pad(SavedGame(game, desk.folder / SAVE, "scorepad", {}), Keys()).keep()
+        ScorePad(SavedGame(game, desk.folder / SAVE, "scorepad", {}), Keys()).keep()
     assert winner(game) == "Ana" and game.state.scores == [100, 0]
     assert sum("`help` lists it all" in text for text in said) == 2
 
@@ -128,13 +128,15 @@ def test_with_a_round_to_be_played_out_the_offer_says_so(desk: Desk) -> None:
 def test_everything_is_saved_at_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """After each entry the file holds it, whatever happens next."""
     seen: list[int] = []
-    made = Pad._make
+    entered = ScorePad._enter
 
-    def then_look(self: Pad, line: str) -> None:
-        made(self, line)
-        seen.append(len(json.loads((desk.folder / SAVE).read_text())["events"]))
+    def then_look(self: ScorePad, line: str) -> None:
+        try:
+            entered(self, line)
+        finally:
+            seen.append(len(json.loads((desk.folder / SAVE).read_text())["events"]))
 
-    monkeypatch.setattr(Pad, "_make", then_look)
+    monkeypatch.setattr(ScorePad, "_enter", then_look)
     desk.run(*THREE, typed="t up; 5; turn 9; bank; turn 23")
     assert seen == [1, 2, 2, 3, 5]
 

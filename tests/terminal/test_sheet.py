@@ -9,7 +9,7 @@ import zlib
 import pytest
 
 from physim.rules.ruleset import load_rules, rule_set_names
-from physim.terminal.sheet import point_lines, rule_lines
+from physim.terminal.scorepad import point_lines, rule_lines
 from tests.terminal.commands import Desk, refused
 
 

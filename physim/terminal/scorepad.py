@@ -1,0 +1,343 @@
+"""Score of real pigs on a real table: a pad of entries, turns and undo, or a sheet of paper.
+
+The one door to the PDF library.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from physim.errors import ConfigError, GameError, optional, shown
+from physim.files import told, write_whole
+from physim.game.game import Game, read_move, tell
+from physim.game.game_state import Banked, Event, Points, Thrown
+from physim.rules.hog_call import SHORT_POSES
+from physim.rules.ruleset import Effect, End, Pays, RuleSet
+from physim.rules.score import SCORING_POSES, score_table
+from physim.rules.throws import labelled_throws, read_throw
+from physim.terminal.savefile import Refused, Session, refusing
+from physim.types import Outcome, Pose
+
+HELP = """\
+  t up, trotter snouter   how the two pigs lie: t(rotter) r(azorback) s(nouter)
+                          j(owler), up or down: on a side, dot up or down
+  out  oinker  piggyback  a Pig Out, pigs that touch, a pig on the other
+  5  +10  -1              points of this turn, without the pigs
+  turn 23                 a whole turn, banked; turn 0: lost
+  bank (b)                the turn is over, its points are banked
+  undo                    takes the last move back, as far as the start; a whole
+                          turn is two: its points, and banking them
+  correct NAME 40         sets somebody's banked points
+  remove NAME             takes a player out
+  call NAME t+r           a Hog Call for the next throw (trotter+razorback)
+  scores  help  quit      the pad is saved after every entry"""
+WORDS = ("bank", "undo", "turn", "correct", "remove", "call", "scores", "help", "quit")
+SHORT = {
+    **SHORT_POSES,
+    "jowler": Pose.LEANING_JOWLER.value,
+    "up": Pose.SIDE_DOT_UP.value,
+    "down": Pose.SIDE_DOT_DOWN.value,
+    "o": Outcome.OINKER.value,
+    "bacon": Outcome.OINKER.value,
+    "out": Outcome.PIG_OUT.value,
+}
+"""Names that are quick to type; a pose alone stands beside a pig on its side."""
+_POINTS = re.compile(r"[+-]?\d{1,9}")
+_TURN = re.compile(r"turn\s+(\d{1,9})")
+
+MAX_COLUMNS = 12
+_BLANK = 6  # columns where nobody is named
+_UPRIGHT = 6  # columns that fit an upright page
+_FONT, _LAST_LETTER = "Helvetica", "\xff"  # of every reader; it has the letters of Latin-1
+_MARGIN_MM, _NUMBER_MM, _HEAD_MM = 12.0, 10.0, 9.0
+_LOWEST_LINE_MM = 6.0  # that can be written in
+_TURN_SHARE = 0.4  # of a column: a turn's points are shorter than the score
+_LIGHT = 190  # of 255
+_HOW = "On each line: the turn's points to the left, the score with them to the right."
+
+
+class ScorePad(Session):
+    """Keeps score."""
+
+    def keep(self) -> bool:
+        """Takes entries until somebody leaves; never over, as the last entry can be undone.
+
+        Raises:
+            GameError: the game cannot be saved.
+            EOFError: there is no more input.
+        """
+        self._say_all(scoreboard(self.game))
+        words = [*WORDS, *SHORT, *labelled_throws()]
+        while True:
+            offered = self._offer()
+            line = self.ask(self._prompt(), words)
+            if line.lower() in ("quit", "q"):
+                return False
+            try:
+                self._enter("bank" if offered and not line else line)
+            except Refused as refusal:
+                self.console.say(f"No: {refusal}")
+
+    def _prompt(self) -> str:
+        game, state = self.game, self.game.state
+        if game.winner is not None:
+            return "the game is over: undo or quit > "
+        call = "" if state.call is None else f", called {state.call.prediction}"
+        return f"{game.current.name} {state.scores[state.current]}+{state.turn_total}{call} > "
+
+    def _offer(self) -> bool:
+        """Whether banking now would reach the target; says so, or that it would be too much."""
+        state = self.game.state
+        if state.winner is not None or not state.rolls or state.call is not None:
+            return False
+        if state.rules.overshot(state.total):
+            self.console.say(f"{state.total} is more than {state.rules.target}: banks nothing.")
+        if not state.rules.reached(state.total):
+            return False
+        ends = "banks that; the round is played to its end"
+        if state.rules.end is End.AT_ONCE:
+            ends = "ends the game"
+        self.console.say(
+            f"{self.game.current.name} has {state.total} with this turn, {state.rules.target} are "
+            f"needed: Enter (or bank) {ends}."
+        )
+        return True
+
+    def _enter(self, line: str) -> None:
+        word = line.lower()
+        if not line:
+            self.console.say("Enter what the pigs show, or points, or bank; `help` lists it all.")
+        elif word in ("help", "h", "?"):
+            self.console.say(HELP)
+        elif word in ("scores", "score"):
+            self._say_all(scoreboard(self.game))
+        elif word in ("undo", "z"):
+            self._undo()
+        else:
+            turns = self.game.state.turns
+            with refusing():
+                events = read_entry(line, self.game)
+            self._say_all(self.make(*events))
+            if self.game.state.turns != turns:
+                self._say_all(scoreboard(self.game))
+
+    def _undo(self) -> None:
+        game, after = self.game, self.game.state.copy()
+        with refusing():
+            event = game.undo()
+        self.saved.save()
+        self.console.say(f"Taken back: {tell(game.start, game.state, event, after)[0]}")
+
+    def _say_all(self, lines: list[str]) -> None:
+        for line in lines:
+            self.console.say(line)
+
+
+def scoreboard(game: Game) -> list[str]:
+    """All players in lines of 80 columns at most; `*` stands before whose turn it is."""
+    state = game.state
+    cells = []
+    for seat, player in enumerate(game.players):
+        mark = "*" if seat == state.current and state.winner is None else " "
+        note = " won" if seat == state.winner else " out" if state.out[seat] else ""
+        cells.append(f"{mark} {player.name} {state.scores[seat]}{note}")
+    width = max(map(len, cells)) + 2
+    columns = max(1, 79 // width)
+    rows = (cells[first : first + columns] for first in range(0, len(cells), columns))
+    return ["".join(cell.ljust(width) for cell in row).rstrip() for row in rows]
+
+
+def read_entry(line: str, game: Game) -> list[Event]:
+    """The moves of one line.
+
+    Args:
+        line: as `read_move` takes it, with short names; `5`, `+5` or `-5`; or `turn 23`.
+        game: where it is to be made; a whole turn takes up to two moves.
+
+    Raises:
+        GameError: a form, player or number that is none.
+        ConfigError: an unknown throw or prediction.
+    """
+    plain = line.strip()
+    turn = _TURN.fullmatch(plain.lower())
+    if turn:
+        return _whole_turn(int(turn[1]), game)
+    if _POINTS.fullmatch(plain):
+        return [Points(int(plain))]
+    verb, _, rest = plain.partition(" ")
+    verb = verb.lower()
+    if verb in ("points", "correct", "remove"):
+        plain = f"{verb} {rest}"
+    elif verb == "call":  # the prediction is its last word, or two
+        rest = " ".join(_long(word) if "+" in word else word for word in rest.split())
+        plain = f"call {rest}"
+    elif plain.lower() in ("b", "bank"):
+        plain = "bank"
+    else:
+        plain = _long(plain)
+    return [read_move(plain, game.players, game.start.rules)]
+
+
+def _long(text: str) -> str:
+    """A throw with the short names written out."""
+    words = text.lower().replace("+", " ").split()
+    joint = "+" if "+" in text else " "
+    return joint.join(SHORT.get(word, word) for word in words)
+
+
+def _whole_turn(points: int, game: Game) -> list[Event]:
+    """A turn that somebody added up; with 0 points it was lost to a pig out."""
+    if game.state.rolls:
+        raise GameError(
+            f"the turn has {game.state.turn_total} points already; add to them with +N and bank, "
+            "or undo them first"
+        )
+    if points == 0:
+        return [Thrown(read_throw(Outcome.PIG_OUT.value))]
+    return [Points(points), Banked()]
+
+
+def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -> None:
+    """A4: the points, the rules, and a column a player with a line a round.
+
+    One page, and more where the lines would be too low to write in.
+
+    Args:
+        path: of the PDF.
+        rules: that the sheet reminds of.
+        names: of the players; none leaves the columns' heads blank.
+        rounds: lines to write in.
+
+    Raises:
+        ConfigError: no PDF library, too many players, a name that the font cannot write, or a
+            full disk.
+    """
+    fpdf = optional("fpdf", "pdf", "the sheet", "; without --sheet the pad keeps score here")
+    columns = list(names) or [""] * _BLANK
+    if len(columns) > MAX_COLUMNS:
+        raise ConfigError(
+            f"a sheet has room for {MAX_COLUMNS} players, found {len(columns)}; print two"
+        )
+    for name in columns:
+        if not name.isprintable() or max(name, default="") > _LAST_LETTER:
+            raise ConfigError(
+                f"the sheet's font cannot write {shown(name)}; write it otherwise, or leave "
+                "--players out and fill the names in by hand"
+            )
+    pdf = fpdf.FPDF("portrait" if len(columns) <= _UPRIGHT else "landscape", format="A4")
+    pdf.set_title("Pass the Pigs: score sheet")
+    pdf.set_margin(_MARGIN_MM)
+    pdf.set_auto_page_break(False)
+    pdf.add_page()
+    pdf.set_font(_FONT, "B", 16)
+    pdf.cell(0, 8, f"Pass the Pigs: to {rules.target}", new_x="LMARGIN", new_y="NEXT")
+    pdf.set_font(_FONT, size=8)
+    for line in (*point_lines(), *rule_lines(rules), _HOW):
+        subject, _, text = line.partition(": ")
+        pdf.multi_cell(
+            0, 4, f"**{subject}:** {text}", align="L", markdown=True, new_x="LMARGIN", new_y="NEXT"
+        )
+    pdf.ln(2)
+    _grid(pdf, columns, rounds)
+    with told(ConfigError, f"--sheet {path}: cannot be written", "name a file elsewhere"):
+        write_whole(path, bytes(pdf.output()))
+
+
+def point_lines() -> list[str]:
+    """What a throw is worth, in words."""
+    table = score_table()
+    single = [f"{_spaced(pose.value)} {table.single[pose]}" for pose in SCORING_POSES]
+    double = [
+        f"{_spaced(pose.value)} {table.by_outcome[Outcome(f'double_{pose.value}')]}"
+        for pose in SCORING_POSES
+    ]
+    return [
+        f"One pig so, the other on a side: {', '.join(single)}. Two different ones: the sum.",
+        f"Both so: {', '.join(double)}.",
+        f"Both on a side: the same one, sider {table.by_outcome[Outcome.SIDER]}; opposite ones "
+        "(one dot up, one down), pig out.",
+    ]
+
+
+def rule_lines(rules: RuleSet) -> list[str]:
+    """What ends a turn and the game, in words."""
+    costs = {
+        Effect.LOSES_TURN: "lose the turn's points",
+        Effect.LOSES_SCORE: "lose all points of the game",
+        Effect.ELIMINATES: "out of the game",
+        Effect.NOTHING: "no points",
+        Effect.ROLLS_AGAIN: "throw again",
+    }
+    told = [
+        f"{what}, {costs[rules.effect(outcome)]}"
+        for what, outcome in (
+            ("pig out", Outcome.PIG_OUT),
+            ("oinker (the pigs touch)", Outcome.OINKER),
+            ("piggyback (one on the other)", Outcome.PIGGYBACK),
+            ("a pig off the table", Outcome.OFF_TABLE),
+        )
+    ]
+    lines = [
+        f"To win: {_spaced(rules.reach.value)} {rules.target}; the game ends at "
+        f"{'once' if rules.end is End.AT_ONCE else 'the end of the round'}.",
+        f"No points: {'; '.join(told)}.",
+    ]
+    if rules.hog_call:
+        gain = "its points" if rules.hog_call_pays is Pays.SINGLE_DOUBLE else "double its points"
+        lines.append(
+            f"Hog Call: with {rules.hog_call_least_points} points banked, shout before another "
+            f"player's throw and name its {rules.hog_call_predicts.value}. Right: you gain {gain}, "
+            "the thrower loses double. Wrong: you lose double, the thrower gains double."
+        )
+    return lines
+
+
+def _grid(pdf: Any, columns: Sequence[str], rounds: int) -> None:
+    """A column a player, and a line a round with its number; on as many pages as it takes.
+
+    A turn's points go to the left of a column's light line, the score to the right.
+    """
+    top = pdf.get_y()
+    height = max(_LOWEST_LINE_MM, (pdf.h - _MARGIN_MM - top - _HEAD_MM) / rounds)
+    width = (pdf.w - 2 * _MARGIN_MM - _NUMBER_MM) / len(columns)
+    number = 0
+    while number < rounds:
+        if number:
+            pdf.add_page()
+            top = pdf.get_y()
+        first = top + _HEAD_MM
+        lines = min(int((pdf.h - _MARGIN_MM - first) / height + 1e-6), rounds - number)
+        pdf.set_draw_color(_LIGHT)
+        for column in range(len(columns)):
+            middle = _MARGIN_MM + _NUMBER_MM + (column + _TURN_SHARE) * width
+            pdf.line(middle, first, middle, first + lines * height)
+        pdf.set_draw_color(0)
+        pdf.set_xy(_MARGIN_MM, top)
+        pdf.cell(_NUMBER_MM, _HEAD_MM, "", border=1)
+        for name in columns:
+            pdf.cell(width, _HEAD_MM, _fitting(pdf, name, width - 2), border=1, align="C")
+        pdf.set_font(_FONT, size=8)
+        for line in range(lines):
+            pdf.set_xy(_MARGIN_MM, first + line * height)
+            number += 1
+            pdf.cell(_NUMBER_MM, height, str(number), border=1, align="C")
+            for _ in columns:
+                pdf.cell(width, height, "", border=1)
+
+
+def _fitting(pdf: Any, name: str, width_mm: float) -> str:
+    """The name, in letters so small that it has room, or cut short."""
+    for size in (10, 9, 8, 7):
+        pdf.set_font(_FONT, "B", size)
+        if pdf.get_string_width(name) <= width_mm:
+            return name
+    while pdf.get_string_width(name + "...") > width_mm:
+        name = name[:-1]
+    return name + "..."
+
+
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")
