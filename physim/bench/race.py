@@ -31,7 +31,7 @@ from physim.seeding import stream
 from physim.simulator import FAST, FULL, RestTable, Setup, Simulator, judge
 from physim.statistics.compare import g_test, total_variation
 from physim.statistics.counts import NAMED_POSES, Counts
-from physim.statistics.report import summarize
+from physim.statistics.report import to_json as statistics_of
 from physim.tosses.release import Draws
 from physim.types import Pose, Rest, Roll, Status, Toss
 
@@ -328,7 +328,7 @@ def to_json(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _row(row: Row) -> dict[str, Any]:
-    summary = summarize(row.counts)
+    summary = statistics_of(row.counts)
     ratio = row.ratio or (None, None, None)
     return {
         "name": row.name,

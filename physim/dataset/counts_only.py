@@ -113,10 +113,9 @@ _REMEDY = "delete that file and run the same `physim batch` command again"
 
 def _numbers(counts: Counts) -> Iterator[object]:
     yield counts.rolls
-    for cells in (counts.poses, counts.rests, counts.outcomes, counts.scores):
+    for cells in (counts.joint, counts.rests, counts.outcomes, counts.scores):
         yield from cells.values()
     yield from counts.statuses.values()
-    yield from counts.pairs.values()
 
 
 def _is_count(value: object) -> bool:
@@ -142,18 +141,20 @@ def counts_to_json(counts: Counts) -> Json:
         "outcomes": {outcome.value: count for outcome, count in counts.outcomes.items()},
         "scores": sorted(counts.scores.items(), key=lambda item: (item[0] is not None, item[0])),
         "statuses": {status.value: count for status, count in counts.statuses.items()},
-        "pairs": [[a.value, b.value, count] for (a, b), count in counts.pairs.items()],
+        "pairs": sorted([a.value, b.value, count] for (a, b), count in counts.joint.items()),
     }
 
 
 def counts_from_json(data: Json) -> Counts:
     """What `counts_to_json` made."""
-    return Counts(
+    counts = Counts(
         rolls=data["rolls"],
-        poses={Pose(name): count for name, count in data["poses"].items()},
         rests={(pig, rest): count for pig, rest, count in data["rests"]},
         outcomes={Outcome(name): count for name, count in data["outcomes"].items()},
         scores=dict(data["scores"]),
         statuses={Status(name): count for name, count in data["statuses"].items()},
-        pairs={(Pose(a), Pose(b)): count for a, b, count in data["pairs"]},
+        joint={(Pose(a), Pose(b)): count for a, b, count in data["pairs"] if count},
     )
+    if {pose.value: count for pose, count in counts.poses.items()} != data["poses"]:
+        raise ValueError("the poses are not those of the pairs")
+    return counts

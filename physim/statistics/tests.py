@@ -1,7 +1,4 @@
-"""Exact intervals of a probability from a count.
-
-Which of two predictions the counts speak for, and how clearly they could.
-"""
+"""Exact intervals of a probability, and which of two predictions counts speak for."""
 
 from __future__ import annotations
 
@@ -11,7 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta
 
+from physim.types import FloatArray
+
 CONFIDENCE = 0.95
+DRAWS = 9_999
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,12 @@ class Interval:
 def clopper_pearson(count: int, size: int, confidence: float = CONFIDENCE) -> Interval:
     """The exact two-sided binomial interval; it covers with at least `confidence`.
 
+    In closed form; SciPy's `binomtest` searches for the same ends and takes no empty sample.
+
     Args:
         count: how often it came up, 0 to `size`.
         size: independent tries; 0 gives the interval from 0 to 1.
         confidence: in (0, 1).
-
-    Returns:
-        The interval.
 
     Raises:
         ValueError: an argument out of range.
@@ -45,11 +44,6 @@ def clopper_pearson(count: int, size: int, confidence: float = CONFIDENCE) -> In
     low = 0.0 if count == 0 else float(beta.ppf(tail, count, size - count + 1))
     high = 1.0 if count == size else float(beta.isf(tail, count + 1, size - count))
     return Interval(low, high)
-
-
-DRAWS = 9_999
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -78,25 +72,28 @@ def log_likelihood_ratio(
     rng: np.random.Generator,
     draws: int = DRAWS,
 ) -> LikelihoodRatio:
-    """Compares two predictions of independent multinomial groups.
-
-    Both are taken as fixed in advance: where one was fitted to the counts, it has an advantage.
+    """Compares two predictions of independent multinomial groups, both fixed in advance.
 
     Args:
         counts: (groups, k) what was counted.
         prediction: (groups, k) probabilities, each row adding up to 1, all above 0.
-        other: (groups, k) likewise.
+        other: (groups, k) of the other prediction.
         rng: for the two p-values, each from tables that are drawn.
         draws: how many.
     """
     observed = np.asarray(counts, dtype=np.int64)
     one, two = np.asarray(prediction, dtype=float), np.asarray(other, dtype=float)
-    logs = np.log(one / two)
-    sizes = observed.sum(axis=1)
+    logs, sizes = np.log(one / two), observed.sum(axis=1)
+
+    def drawn(chances: FloatArray) -> NDArray[np.float64]:
+        values = np.zeros(draws)
+        for size, row, weights in zip(sizes.tolist(), chances, logs, strict=True):
+            values += rng.multinomial(size, row, size=draws) @ weights
+        return values
+
     value = float((observed * logs).sum())
     slack = 1e-9 * max(1.0, abs(value))  # equal but for rounding
-    low = _values(sizes, one, logs, rng, draws) <= value + slack
-    high = _values(sizes, two, logs, rng, draws) >= value - slack
+    low, high = drawn(one) <= value + slack, drawn(two) >= value - slack
     return LikelihoodRatio(
         value,
         float((sizes[:, None] * one * logs).sum()),
@@ -109,18 +106,4 @@ def log_likelihood_ratio(
 def smoothed(counts: ArrayLike) -> FloatArray:
     """(..., k) frequencies, half a count added to each cell so that none is 0 (Jeffreys)."""
     added = np.asarray(counts, dtype=float) + 0.5
-    shares: FloatArray = added / added.sum(axis=-1, keepdims=True)
-    return shares
-
-
-def _values(
-    sizes: NDArray[np.int64],
-    probabilities: FloatArray,
-    logs: FloatArray,
-    rng: np.random.Generator,
-    draws: int,
-) -> FloatArray:
-    values = np.zeros(draws)
-    for size, chances, weights in zip(sizes.tolist(), probabilities, logs, strict=True):
-        values += rng.multinomial(size, chances, size=draws) @ weights
-    return values
+    return np.asarray(added / added.sum(axis=-1, keepdims=True))
