@@ -157,11 +157,11 @@ def strategy(
     Hog Calls are not part of the game that is solved; what a single one does is told beside it.
     """
     with clean_stdout() as stdout:
+        from physim.figures import need_plots
         from physim.strategy import tournament
         from physim.strategy.match import make_players
         from physim.strategy.solver import check_solvable
         from physim.strategy.study import study, to_json, to_text
-        from physim.validate.plot import need_plots
 
         specs = specs_of(players, more_players)
         if len(specs) > MAX_PLAYERS:

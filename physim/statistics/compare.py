@@ -249,7 +249,8 @@ def holm(p: Sequence[float]) -> list[float]:
     order = np.argsort(p, kind="stable")
     adjusted = np.empty(len(p))
     adjusted[order] = np.maximum.accumulate(np.asarray(p)[order] * np.arange(len(p), 0, -1))
-    return np.minimum(adjusted, 1.0).tolist()
+    capped: list[float] = np.minimum(adjusted, 1.0).tolist()
+    return capped
 
 
 def newcombe(a: int, m: int, b: int, n: int) -> Interval:

@@ -168,7 +168,9 @@ class Counts:
             raise DatasetError("columns of a dataset differ in length; is a part damaged?")
         counted = counted_rolls(statuses, outcomes, touches)
         pairs = _tally(black[counted] * len(POSES) + pink[counted])
-        unscored = int(np.isnan(points).sum())
+        scores = _tally(points[~np.isnan(points)])
+        if unscored := int(np.isnan(points).sum()):
+            scores[None] = unscored
         return cls(
             rolls=len(statuses),
             joint={
@@ -181,7 +183,7 @@ class Counts:
                 for index, count in _tally(column[counted & (column >= 0)]).items()
             },
             outcomes=_by_member(outcomes, Outcome),
-            scores={**_tally(points[~np.isnan(points)]), **({None: unscored} if unscored else {})},
+            scores=scores,
             statuses=_by_member(statuses, Status),
         )
 
@@ -232,11 +234,11 @@ def _sum(one: Mapping[Key, int], two: Mapping[Key, int]) -> dict[Key, int]:
     return dict(counts)
 
 
-def _by_member(codes: Codes, kind: type[Any]) -> dict[Any, int]:
+def _by_member(codes: Codes, kind: type[Enum]) -> dict[Any, int]:
     return dict(zip(kind, np.bincount(codes, minlength=len(kind)).tolist(), strict=True))
 
 
-def _tally(values: NDArray[Any]) -> dict[int | None, int]:
+def _tally(values: NDArray[Any]) -> dict[Any, int]:
     found, counts = np.unique(values, return_counts=True)
     return dict(zip(map(int, found), counts.tolist(), strict=True))
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from physim.dataset.processes import begin, context, end_all, possible
 from physim.errors import ConfigError, WorkerError
+from physim.figures import drawn
 from physim.files import told
 from physim.game.game_state import State
 from physim.game.outcomes import Distribution, Drawn
@@ -32,7 +33,6 @@ from physim.statistics.tests import clopper_pearson
 from physim.strategy.match import MOST_THROWS, distinct_names, play
 from physim.strategy.policies import Strategy
 from physim.strategy.study import Study
-from physim.validate.plot import drawn
 
 MOST_GIVEN_UP = 20  # of a block's first games: these players would go on like that
 BLOCK = 1_000  # games: a fraction of a second; part of what a seed means

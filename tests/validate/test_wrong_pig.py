@@ -9,11 +9,10 @@ import numpy as np
 import trimesh
 
 from physim.simulator import Setup
-from physim.statistics.joint import real_by_height
-from physim.statistics.tables import load_table
+from physim.statistics.tables import load_table, real_by_height
 from physim.types import ConvexPart, PigModel
 from physim.validate.datasets import Folder, Request
-from physim.validate.run_checks import validate
+from physim.validate.validation import validate
 
 RADIUS_M, LEG_M, LEG_RADIUS_M = 10e-3, 6e-3, 2e-3
 
