@@ -34,8 +34,8 @@ class GTest:
         g: the statistic, 2 sum O ln(O / E).
         df: degrees of freedom.
         p: probability of a `g` as large or larger under one distribution.
-        method: where `p` comes from, "chi2" or "monte_carlo".
-        smallest_expected: the smallest expected count.
+        method: where `p` comes from, `CHI2` or `MONTE_CARLO`.
+        smallest_expected: count of a cell.
     """
 
     g: float
@@ -51,10 +51,9 @@ class Difference:
 
     Attributes:
         name: of the pose or pair.
-        one, two: its frequency in the first sample and in the second.
+        one, two: its frequencies.
         interval: 95 % of `one - two`.
-        p: of Fisher's exact test, adjusted by Holm's method for all names of one call of
-            `differences`.
+        p: of Fisher's exact test, adjusted by Holm's method for all that are compared.
     """
 
     name: str
@@ -76,8 +75,7 @@ class Comparison:
     Attributes:
         table: the table.
         left_out: pigs (or rolls) of the sample in no cell, because of `other`.
-        tv: total variation distance, 0 to 1; None for an empty sample.
-        test: None for an empty sample.
+        tv, test: total variation distance and G-test; None for an empty sample.
         poses: differences of the named poses of single pigs; none for an empty sample.
         pairs: differences of a pair table's cells; none for a table of poses.
         pigs: in named poses, of the sample and of the table: what shares of `poses` are of.
@@ -139,31 +137,14 @@ def side_by_side(one: Counts, two: Counts) -> tuple[Difference, ...]:
 def total_variation(one: Sequence[int], two: Sequence[int]) -> float:
     """Half the sum of the differences of the frequencies, 0 (equal) to 1 (disjoint).
 
-    Chance alone keeps it above 0, more so in small samples.
-
-    Args:
-        one: (k,) counts, at least one above 0.
-        two: (k,) counts of the other sample.
+    Chance alone keeps it above 0, more so in small samples. Neither sample may be empty.
     """
     first, second = np.asarray(one, dtype=float), np.asarray(two, dtype=float)
     return float(np.abs(first / first.sum() - second / second.sum()).sum() / 2)
 
 
 def g_test(
-    one: Sequence[int],
-    two: Sequence[int],
-    *,
-    rng: np.random.Generator | None = None,
-    draws: int = MONTE_CARLO_DRAWS,
-    only_if_few: bool = False,
-) -> GTest:
-    """Tests two samples for one distribution; see `homogeneity`."""
-    return homogeneity([one, two], rng=rng, draws=draws, only_if_few=only_if_few)
-
-
-def homogeneity(
-    samples: Sequence[Sequence[int]],
-    *,
+    *samples: Sequence[int],
     rng: np.random.Generator | None = None,
     draws: int = MONTE_CARLO_DRAWS,
     only_if_few: bool = False,
@@ -173,7 +154,7 @@ def homogeneity(
     Cells that came up in no sample are dropped.
 
     Args:
-        samples: (n, k) counts, n >= 2, at least one above 0 in each row.
+        *samples: two or more of shape (k,), none of them empty.
         rng: draws tables with the same margins, from which p is taken: (1 + as large) /
             (1 + draws). Without it p comes from the chi-square distribution.
         draws: how many tables.
@@ -222,13 +203,7 @@ def _draw_row(left: NDArray[np.int64], size: int, rng: np.random.Generator) -> N
 def differences(
     one: Mapping[str, int], one_size: int, two: Mapping[str, int], two_size: int
 ) -> tuple[Difference, ...]:
-    """The differences of two samples, in the order of `one`; none where a sample is empty.
-
-    Args:
-        one: counts of the first sample by name.
-        one_size: its pigs or rolls, at least the sum of `one`.
-        two: counts of the second by the same names.
-        two_size: its pigs or rolls.
+    """The differences of counts by name, of so many pigs or rolls; none where a sample is empty.
 
     References:
         R. G. Newcombe, Statistics in Medicine 17, 1998, method 10 (the intervals).

@@ -146,15 +146,8 @@ class Counts:
     ) -> Counts:
         """Counts columns, each of shape (n,), one entry a roll.
 
-        Args:
-            status: names, or integers that index `tuple(Status)`.
-            outcome: names or integers of `Outcome`.
-            score: points; None or NaN where there are none.
-            touching: true for a piggyback too.
-            black_pose: names or integers of `Pose`.
-            pink_pose: of the other pig.
-            black_rest: index of the stable rest; None, NaN or negative for none.
-            pink_rest: of the other pig.
+        Status, outcome and poses are names, or integers that index the `tuple` of their kind. A
+        score or rest that is missing is None or NaN, a rest also below 0. A piggyback touches too.
 
         Raises:
             DatasetError: columns of unequal length, an unknown name, no number.

@@ -23,6 +23,7 @@ _MOST_INCHES, _MOST_ROLLS = 120.0, 10**9
 _M_PER_INCH = 0.0254
 _CSV_COLUMNS = ("height_in", "start_code", "black", "pink", "rolls")
 _OWN_COLUMNS = ("height_in", "black", "pink", "rolls")  # of one's own rolls: one block
+_DIGITS = re.compile(r"[0-9]{1,19}")
 _DECIMAL = re.compile(r"[0-9]+([.][0-9]*)?|[.][0-9]+")
 
 
@@ -164,8 +165,7 @@ def read_pair_rows(path: Path) -> tuple[PairRow, ...]:
 
 def _rows(records: Iterable[list[str]], columns: tuple[str, ...], path: Path) -> list[PairRow]:
     """The rows after the head; lines are counted from 2."""
-    lines: dict[tuple[float, int, Pose | None, Pose | None], int] = {}
-    rows: list[PairRow] = []
+    rows: dict[tuple[float, int, Pose | None, Pose | None], tuple[int, PairRow]] = {}
     for line, record in enumerate(records, start=2):
         where = f"{path}: line {line}"
         cells = [cell.strip() for cell in record]
@@ -177,15 +177,14 @@ def _rows(records: Iterable[list[str]], columns: tuple[str, ...], path: Path) ->
                 f"({', '.join(columns)})"
             )
         row = _row(dict(zip(columns, cells, strict=True)), where)
-        rolls_of = (row.height_in, row.start_code, row.black, row.pink)
-        if rolls_of in lines:
+        before, _ = rows.setdefault(
+            (row.height_in, row.start_code, row.black, row.pink), (line, row)
+        )
+        if before != line:
             raise ConfigError(
-                f"{where}: counts the same rolls as line {lines[rolls_of]}: add the two up, or "
-                "correct one"
+                f"{where}: counts the same rolls as line {before}: add the two up, or correct one"
             )
-        lines[rolls_of] = line
-        rows.append(row)
-    return rows
+    return [row for _, row in rows.values()]
 
 
 def _row(row: Mapping[str, str], where: str) -> PairRow:
@@ -198,12 +197,9 @@ def _row(row: Mapping[str, str], where: str) -> PairRow:
             f"{where}: `height_in` must be a number of inches above 0 and at most "
             f"{_MOST_INCHES:g}, such as 5 or 7.5, found {shown(height)}"
         )
+    start_code = _whole(row.get("start_code", "0"), f"{where}: `start_code`")
     return PairRow(
-        float(height),
-        _whole(row.get("start_code", "0"), f"{where}: `start_code`"),
-        black,
-        pink,
-        _whole(row["rolls"], f"{where}: `rolls`"),
+        float(height), start_code, black, pink, _whole(row["rolls"], f"{where}: `rolls`")
     )
 
 
@@ -218,8 +214,7 @@ def _pose(text: str, where: str) -> Pose | None:
 
 
 def _whole(text: str, where: str) -> int:
-    plain = text.isascii() and text.isdigit() and len(text) < 20
-    if not plain or int(text) > _MOST_ROLLS:
+    if not _DIGITS.fullmatch(text) or int(text) > _MOST_ROLLS:
         raise ConfigError(
             f"{where} must be a whole number from 0 to {_MOST_ROLLS:,}, written in digits alone, "
             f"found {shown(text)}"

@@ -27,10 +27,7 @@ def clopper_pearson(count: int, size: int, confidence: float = CONFIDENCE) -> In
 
     In closed form; SciPy's `binomtest` searches for the same ends and takes no empty sample.
 
-    Args:
-        count: how often it came up, 0 to `size`.
-        size: independent tries; 0 gives the interval from 0 to 1.
-        confidence: in (0, 1).
+    Of no tries it goes from 0 to 1.
 
     Raises:
         ValueError: an argument out of range.
@@ -52,8 +49,7 @@ class LikelihoodRatio:
 
     Attributes:
         value: above 0 the counts speak for the prediction, below 0 for the other one.
-        if_prediction: the mean of `value` if the prediction were true.
-        if_other: the mean of `value` if the other one were.
+        if_prediction, if_other: the mean of `value` if the one or the other were true.
         p_prediction: probability of a value as low or lower if the prediction were true.
         p_other: probability of a value as high or higher if the other one were.
     """

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from physim.statistics.compare import GTest, g_test, homogeneity, total_variation
+from physim.statistics.compare import GTest, g_test, total_variation
 from physim.statistics.counts import POSE_CELLS, Counts
 from physim.statistics.report import cell
 from physim.statistics.tests import LikelihoodRatio, clopper_pearson, log_likelihood_ratio, smoothed
@@ -26,6 +26,7 @@ MOST_UNNAMED = 0.005  # unsettled and ambiguous, of all rolls
 LEAST_P = 0.05
 CLEAR = math.log(20.0)  # twenty times as likely: what is usually called strong
 
+HEADS = ("dot_up", "dot_down", "trotter", "razorb.", "snouter", "jowler", "touch")  # of tables
 AT_MOST, WITHIN, P_AT_LEAST = "value <= limit", "limit[0] <= value <= limit[1]", "p >= limit"
 _NOTHING = "nothing to compare: no counted pigs"
 
@@ -150,7 +151,7 @@ def block_checks(blocks: Sequence[Counts], seed: int) -> list[Check]:
     cells, pooled = [block.pose_cells() for block in blocks], sum(blocks, Counts()).pose_cells()
     table, test = [list(block.values()) for block in cells], None
     if all(map(sum, table)):
-        test = homogeneity(table, rng=rng_of(f"blocks {seed}"), draws=999, only_if_few=True)
+        test = g_test(*table, rng=rng_of(f"blocks {seed}"), draws=999, only_if_few=True)
     distances = [distance(block, pooled) for block in cells]
     most = max((far for far in distances if far is not None), default=None)
     note = "of a block to all of them"
@@ -195,13 +196,7 @@ def rare_checks(group: str, sample: Counts) -> list[Check]:
 
 
 def height_checks(simulated: ByHeight, real: ByHeight, seed: int) -> list[Check]:
-    """Each height with the same parameters, and the predicted effect of height against none.
-
-    Args:
-        simulated: by height of release.
-        real: in the same order; the heights themselves may differ a little.
-        seed: of the drawn tables.
-    """
+    """Each height with the same parameters, and the predicted effect of height against none."""
     checks = []
     for (height_m, one), two in zip(simulated.items(), real.values(), strict=True):
         name = f"height.{mm(height_m)}"

@@ -42,12 +42,7 @@ _NEAR_M = 1.5e-3  # 8 inches are 203.2 mm; the rig's height is known to no more 
 
 @dataclass(frozen=True)
 class SetupPlan(BatchPlan):
-    """A batch of a setup that need not have a name.
-
-    Attributes:
-        label: what the rolls are called; for readers of the manifest.
-        of: the setup; `settle` of the plan counts, not its own. It must be given.
-    """
+    """A batch of a setup that need not have a name; it has a label, for readers of the manifest."""
 
     label: str = ""
     of: Setup | None = None
@@ -70,8 +65,7 @@ class SetupPlan(BatchPlan):
         }
 
     def setup(self) -> Setup:
-        if self.of is None:
-            raise ValueError("a SetupPlan needs its setup")
+        assert self.of is not None
         return replace(self.of, settle=self.settle)
 
     @property
@@ -117,11 +111,6 @@ class Rolls(ExactValue):
         """So many blocks of consecutive indices. Each index has a random stream of its own."""
         return [self._of(block) for block in np.array_split(np.arange(self.n), count)]
 
-    def first(self, count: int) -> Rolls:
-        """The rolls up to that index."""
-        columns = {name: column[:count] for name, column in self.columns.items()}
-        return Rolls(columns, self.heights_m)
-
     def _of(self, rows: NDArray[np.intp]) -> Counts:
         return Counts.from_columns(**{name: self.columns[name][rows] for name in COUNTED})
 
@@ -136,7 +125,7 @@ class Folder:
 
     Attributes:
         out: the folder.
-        workers: processes; None for one a core. The rolls do not depend on it.
+        workers: processes; None for one a core.
         stream: where progress is told.
     """
 
@@ -155,13 +144,9 @@ class Folder:
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be validated.
+    """What is to be validated: `rolls` of the main sample and of those that converge to it.
 
-    Attributes:
-        setup: the pigs, the rig and the table.
-        seed: of the main sample; the others use the `SEEDS` that follow, independent of it.
-        rolls: of the main sample and of the ones that converge to it.
-        fewer_rolls: of the other ones.
+    The seed is that of the main sample; others use the `SEEDS` that follow, independent of it.
     """
 
     setup: Setup
@@ -203,11 +188,7 @@ def plan(name: str, request: Request) -> SetupPlan:
 
 
 def check_heights(toss: TossModel, real: Mapping[float, Counts]) -> None:
-    """Refuses a toss that is not released from the heights of the real rolls, in turn.
-
-    Raises:
-        ConfigError: says which ones they are.
-    """
+    """Refuses a toss that is not released from the heights of the real rolls, in turn."""
     ours, theirs = sorted(getattr(toss, "heights_m", ())), sorted(real)
     if len(ours) != len(theirs) or not np.allclose(ours, theirs, rtol=0.0, atol=_NEAR_M):
         wanted = " and ".join(f"{1e3 * height:.0f}" for height in theirs)

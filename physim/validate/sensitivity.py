@@ -1,14 +1,12 @@
 """How the frequencies move with each parameter: central differences on common random numbers.
 
-Each parameter is moved down and up, everything else stays, and all setups roll the same seeds and
-indices: the same tosses, as far as the parameter leaves them alone. The two sides are compared
-roll by roll, so the standard error needs no assumption about how alike they are: where most rolls
-end as before it is much smaller than for independent samples, where none do it is the same.
+All setups roll the same seeds and indices: the same tosses, as far as a parameter leaves them
+alone. The two sides are compared roll by roll, so the standard error needs no assumption about how
+alike they are.
 
-The Fisher information of a table of real rolls about the parameters follows from the slopes: which
-combinations it tells apart, and which it cannot. Parameters are measured in their scales (prior
-standard deviations), so that an eigenvalue of 1 means: the table alone knows this combination as
-well as the prior does.
+The Fisher information of a table of real rolls follows from the slopes. Parameters are measured in
+their scales (prior standard deviations): an eigenvalue of 1 means that the table alone knows this
+combination as well as the prior does.
 """
 
 from __future__ import annotations
@@ -30,14 +28,13 @@ from physim.statistics.counts import NAMED_POSES, POSE_CELLS, TOUCHING, codes_of
 from physim.statistics.report import percent, row
 from physim.types import PIG_NAMES, ExactValue, FloatArray, Outcome, Pose, Status
 from physim.validate import datasets
-from physim.validate.checks import ByHeight, mm
+from physim.validate.checks import HEADS, ByHeight, mm
 from physim.validate.datasets import Rolls, SetupPlan, Source, Study
 from physim.validate.plot import plot_sensitivity
 
 RESPONSES = (*POSE_CELLS, TOUCHING)  # six frequencies of pigs, and one of rolls
 TOLD, NOT_TOLD, UNRESOLVED = "told", "not told", "unresolved"
 _WIDTHS = (32, *[9] * len(RESPONSES))
-_HEADS = ("dot_up", "dot_down", "trotter", "razorb.", "snouter", "jowler", "touch")
 _LEAST_WEIGHT = 0.2  # smaller ones are not printed
 
 Change = Callable[[Setup, Mapping[str, float]], Setup]
@@ -47,15 +44,9 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Varied:
-    """One parameter and how far it is moved.
+    """One parameter: where its derivative is taken, and the values `low` and `high` on its sides.
 
-    Attributes:
-        name: of the parameter.
-        unit: of all its numbers.
-        value: where the derivative is taken.
-        low, high: the two values that are rolled.
-        scale: the prior standard deviation: effects are shown for one such, and parameters of
-            different units compared by it.
+    Effects are shown for one `scale`, the prior standard deviation.
     """
 
     name: str
@@ -67,9 +58,7 @@ class Varied:
 
     @classmethod
     def of(cls, parameter: Parameter, value: float, step: float) -> Varied:
-        """Moves a parameter by so many prior standard deviations each way, within its bounds.
-
-        At a bound the difference is one-sided.
+        """Moves a parameter by `step` prior standard deviations each way, within its bounds.
 
         Raises:
             ConfigError: a value outside the bounds.
@@ -115,15 +104,7 @@ class Slopes(ExactValue):
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What came out.
-
-    Attributes:
-        parameters: in the order of all arrays.
-        rolls: of each setup.
-        seed: of all of them.
-        pooled: over the heights.
-        heights: by height of release [m], the lowest first.
-    """
+    """The slopes of parameters, over all heights and by height of release [m], the lowest first."""
 
     parameters: tuple[Varied, ...]
     rolls: int
@@ -137,19 +118,8 @@ def run(
 ) -> tuple[Json, str]:
     """Analyses a setup by its names; writes `sensitivity.json` and its picture.
 
-    Args:
-        study: the setup and the real rolls.
-        seed: of all samples.
-        rolls: of each sample.
-        parameters: those to move; None for those that are fitted by default.
-        step: how far each is moved either way, in prior standard deviations.
-        say: told before each sample which one it is.
-
     Returns:
         The result as plain values and as text.
-
-    Raises:
-        ConfigError: an unknown parameter, or what cannot be used together.
     """
     base = Setup.named(**study.names)
     datasets.check_heights(base.toss, study.real)
@@ -189,7 +159,7 @@ def sensitivity(
         parameters: what is moved, one at a time.
         source: makes the rolls.
         change: makes the setup with these values of parameters, without any the unchanged one.
-        fitted: values that every setup has; both they and what is moved go into one `change`, since
+        fitted: values that every setup has. They go into the same `change` as what is moved, since
             a fitted pig does not know its own parameters.
         seed: of all samples.
         rolls: of each sample.
@@ -227,11 +197,7 @@ _Move = tuple[FloatArray, FloatArray, FloatArray]
 
 
 def responses(rolls: Rolls, height: int | None) -> _Response:
-    """Frequencies, and what each roll does to them.
-
-    Args:
-        rolls: of one setup.
-        height: those from `heights_m[height]` alone; None for all.
+    """Frequencies of all rolls or those from `heights_m[height]`, and what each does to them.
 
     Returns:
         (7,) frequencies in the order of `RESPONSES`: of the pigs in a named pose, and touching of
@@ -281,8 +247,8 @@ class Combination(ExactValue):
 
     Attributes:
         weights: (parameters,) a unit vector, in scales.
-        eigenvalue: information about it, the noise's share taken off; may come out below 0.
-        noise: what the noise of the slopes alone gave; taken off.
+        eigenvalue: information about it, without `noise`; may come out below 0.
+        noise: what the noise of the slopes alone gave.
         error: standard error of the eigenvalue, or more: 2 sqrt(eigenvalue x noise) of slopes that
             are there, and sqrt(2) noise of the noise itself, as if it were all in one cell.
     """
@@ -294,10 +260,7 @@ class Combination(ExactValue):
 
     @property
     def verdict(self) -> str:
-        """`told`: to better than one scale; `not told`: the prior knows more.
-
-        `unresolved`: the eigenvalue is within two errors of 1, roll more.
-        """
+        """Whether the table knows it better than the prior; within two errors, roll more."""
         if self.eigenvalue - 2.0 * self.error >= 1.0:
             return TOLD
         return NOT_TOLD if self.eigenvalue + 2.0 * self.error < 1.0 else UNRESOLVED
@@ -305,14 +268,13 @@ class Combination(ExactValue):
 
 @dataclass(frozen=True, eq=False)
 class Information(ExactValue):
-    """What a table knows.
+    """What a table knows, in scales.
 
     Attributes:
-        matrix: (parameters, parameters) Fisher information in scales, noise taken off.
-        noise: (parameters, parameters) of the noise alone.
+        matrix: (parameters, parameters) Fisher information, without `noise`.
+        noise: (parameters, parameters) of the noise of the slopes alone.
         combinations: the best known first.
-        posterior_sd: (parameters,) with a prior of one scale each, in scales: 1 where the table
-            adds nothing.
+        posterior_sd: (parameters,) with a prior of one scale each; 1: the table adds nothing.
         correlation: (parameters, parameters) of that posterior.
     """
 
@@ -324,12 +286,7 @@ class Information(ExactValue):
 
 
 def fisher_information(found: Sensitivity, real: ByHeight) -> Information:
-    """The information of real rolls about the parameters.
-
-    Args:
-        found: the slopes, by height.
-        real: the real rolls, by height, in the same order; only their numbers matter.
-    """
+    """The information of real rolls about the parameters; only the numbers of rolls matter."""
     matrix, noise = np.zeros((2, len(found.parameters), len(found.parameters)))
     for slopes, counts in zip(found.heights.values(), real.values(), strict=True):
         weights = _weights(slopes.frequency, sum(counts.pose_cells().values()), counts.rolls)
@@ -347,10 +304,8 @@ def fisher_information(found: Sensitivity, real: ByHeight) -> Information:
 
 
 def _weights(frequency: FloatArray, pigs: int, rolls: int) -> FloatArray:
-    """Of a multinomial of poses and a binomial of touching, for a slope squared.
-
-    A frequency of 0 would weigh infinitely: half a real roll is the least that counts.
-    """
+    """(7,) of a multinomial of poses and a binomial of touching, for a slope squared."""
+    # A frequency of 0 would weigh infinitely: half a real roll is the least that counts.
     poses = np.maximum(frequency[:-1], 0.5 / pigs)
     touching = min(max(float(frequency[-1]), 0.5 / rolls), 1.0 - 0.5 / rolls)
     return np.append(pigs / poses, rolls / (touching * (1.0 - touching)))
@@ -419,7 +374,7 @@ def to_text(found: Sensitivity, known: Information) -> str:
 def _lines(found: Sensitivity, known: Information) -> Iterator[str]:
     pooled = found.pooled
     yield f"percentage points for the change in brackets, {found.rolls:,} rolls a side"
-    yield row(_WIDTHS, "", *_HEADS)
+    yield row(_WIDTHS, "", *HEADS)
     yield row(_WIDTHS, "frequency, %", *map(percent, pooled.frequency))
     for parameter, slope, error in zip(found.parameters, pooled.slope, pooled.error, strict=True):
         yield row(_WIDTHS, parameter.label, *(percent(value, "+") for value in slope))

@@ -23,7 +23,7 @@ from physim.statistics.counts import COUNTED, POSE_CELLS, Counts, total
 from physim.statistics.report import cell, percent, row, span
 from physim.types import PIG_NAMES, Outcome, Pose
 from physim.validate import GROUPS, SEEDS, checks, datasets
-from physim.validate.checks import LEAST_P, P_AT_LEAST, ByHeight, Check, mm
+from physim.validate.checks import HEADS, LEAST_P, P_AT_LEAST, ByHeight, Check, mm
 from physim.validate.datasets import (
     HALF_STEP,
     HAND,
@@ -38,8 +38,9 @@ from physim.validate.datasets import (
 from physim.validate.plot import plot_validation
 
 BLOCKS = 10
+_RARE = (Outcome.PIGGYBACK, Outcome.OFF_TABLE, Outcome.UNSETTLED, Outcome.AMBIGUOUS)
 _SAMPLES = {"step": HALF_STEP, "solver": SOLVER, "settle": SETTLE, "hand": HAND}
-_HEADS = ("dot_up", "dot_down", "trotter", "razorb.", "snouter", "jowler", "touch", "off")
+_WIDTHS = (18, *[9] * (len(HEADS) + 1))
 
 Json = dict[str, Any]
 Said = Callable[[str], None]
@@ -47,14 +48,7 @@ Said = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Validation:
-    """What came out.
-
-    Attributes:
-        request: what was validated.
-        real: the real rolls, by height of release [m].
-        checks: in the order of `GROUPS`.
-        rolls: the samples that they used, by name.
-    """
+    """The checks of a setup, in the order of `GROUPS`, and the samples that they used, by name."""
 
     request: Request
     real: ByHeight
@@ -77,7 +71,7 @@ def run(
         The result as plain values and as text.
 
     Raises:
-        ConfigError: a seed that the fit used, or what cannot be used together.
+        ConfigError: a seed that the fit used.
     """
     used = study.fit_seed
     if used is not None and seed <= used <= seed + SEEDS:
@@ -162,12 +156,9 @@ def _checks(
 
 
 def settle_checks(fast: Rolls, full: Rolls) -> list[Check]:
-    """Stopping once the outcome is certain against simulating to rest, roll by roll.
-
-    The rolls that both samples have are compared, in all that is counted.
-    """
+    """Stopping once the outcome is certain against simulating to rest, roll by roll."""
     n = min(fast.n, full.n)
-    one, two = fast.first(n).columns, full.first(n).columns
+    one, two = ({name: c[:n] for name, c in rolls.columns.items()} for rolls in (fast, full))
     unlike = {name: _unlike(one[name], two[name]) for name in COUNTED}
     differing = np.logical_or.reduce(list(unlike.values()))
     detail = {
@@ -192,16 +183,12 @@ def to_json(validation: Validation) -> Json:
         samples[name] = {"seed": datasets.plan(name, request).seed, **_counts(rolls.counts)}
         if len(rolls.heights_m) > 1:
             samples[name]["heights"] = _heights(rolls.by_height())
-    found = [asdict(check) for check in validation.checks]
-    for check in found:
-        if isinstance(check["limit"], tuple):
-            check["limit"] = list(check["limit"])
     return {
         "physim": __version__,
         "seed": request.seed,
         "passed": validation.passed,
         "in_force": provenance(request.setup),
-        "checks": found,
+        "checks": [asdict(check) for check in validation.checks],
         "real": _counts(total(real)) | {"heights": _heights(real)},
         "samples": samples,
     }
@@ -214,13 +201,7 @@ def _heights(by_height: ByHeight) -> Json:
 def _counts(counts: Counts) -> Json:
     """Frequencies of poses are of the pigs in a named one, those of the others of all rolls."""
     poses = counts.pose_cells()
-    rare = {"touching": counts.touching} | {
-        outcome.value: counts.outcomes[outcome]
-        for outcome in (
-            *(Outcome.PIGGYBACK, Outcome.OFF_TABLE),
-            *(Outcome.UNSETTLED, Outcome.AMBIGUOUS),
-        )
-    }
+    rare = {outcome.value: counts.outcomes[outcome] for outcome in _RARE}
     return {
         "rolls": counts.rolls,
         "pigs": sum(poses.values()),
@@ -228,6 +209,7 @@ def _counts(counts: Counts) -> Json:
         "other": counts.poses[Pose.OTHER],
         "by_pig": {pig: _cells(counts.pose_cells(pig)) for pig in PIG_NAMES},
         "pairs": _cells(counts.pair_cells()),
+        "touching": cell(counts.touching, counts.rolls),
         **{name: cell(count, counts.rolls) for name, count in rare.items()},
     }
 
@@ -238,27 +220,20 @@ def _cells(counts: Mapping[str, int]) -> Json:
 
 
 def provenance(setup: Setup) -> Json:
-    """Which classifier, tolerances and criterion of rest a validation used.
+    """Which classifier, tolerances and criterion of rest were used: constants, hashes, source.
 
-    They were fixed before any fit. Whoever doubts it compares the hashes: of the constants, and of
-    the source that uses them.
+    They were fixed before any fit; whoever doubts it compares the hashes.
     """
     return {
-        "classifier": _entry(classify),
-        "tolerances": _entry(contacts),
-        "rest_criterion": _entry(rest, asdict(setup.criterion)),
-        "certainty": _entry(energy_bound),
+        "classifier": _entry(classify, "LYING_DEG", "CLEAR_SCALE_M"),
+        "tolerances": _entry(contacts, "TABLE_GAP_M", "TOUCH_GAP_M"),
+        "rest_criterion": _entry(rest, **asdict(setup.criterion)),
+        "certainty": _entry(energy_bound, "MARGIN", "REACH_FACTOR", "REACH_LEAST_M"),
     }
 
 
-def _entry(module: ModuleType, constants: Json | None = None) -> Json:
-    if constants is None:  # the public constants of a module
-        named = vars(module).items()
-        constants = {
-            name.lower(): value
-            for name, value in named
-            if name[0].isalpha() and name.isupper() and isinstance(value, float)
-        }
+def _entry(module: ModuleType, *names: str, **constants: float) -> Json:
+    constants |= {name.lower(): getattr(module, name) for name in names}
     text = json.dumps(constants, sort_keys=True)
     return {
         "constants": constants,
@@ -277,7 +252,7 @@ def _lines(validation: Validation) -> Iterator[str]:
     yield from _pose_table(total(validation.real), validation.rolls[MAIN].counts)
     if len(validation.rolls) > 1:
         yield ""
-        yield row((18, *[9] * len(_HEADS)), "sample, %", *_HEADS)
+        yield row(_WIDTHS, "sample, %", *HEADS, "off")
         for name, rolls in validation.rolls.items():
             yield _sample_row(name, rolls.counts)
     yield ""
@@ -319,7 +294,7 @@ def _sample_row(name: str, counts: Counts) -> str:
     shares = [count / max(sum(poses.values()), 1) for count in poses.values()]
     off = counts.outcomes[Outcome.OFF_TABLE]
     shares += [counts.touching / counts.rolls, off / counts.rolls]
-    return row((18, *[9] * len(_HEADS)), name, *map(percent, shares))
+    return row(_WIDTHS, name, *map(percent, shares))
 
 
 def _p(check: Check) -> str:
