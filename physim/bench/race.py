@@ -29,9 +29,9 @@ from physim.dataset.plan import BatchPlan
 from physim.errors import PhysicsError, PhysimError
 from physim.seeding import stream
 from physim.simulator import FAST, FULL, RestTable, Setup, Simulator, judge
-from physim.statistics.compare import g_test, total_variation
 from physim.statistics.counts import NAMED_POSES, Counts
 from physim.statistics.report import to_json as statistics_of
+from physim.statistics.tests import g_test, total_variation
 from physim.tosses.release import Draws
 from physim.types import Pose, Rest, Roll, Status, Toss
 

@@ -41,8 +41,8 @@ def stats(folder: Path, other: Path | None, against: str | None, as_json: bool) 
 
     from physim.dataset.manifest import read_manifest
     from physim.statistics import report
-    from physim.statistics.compare import compare
     from physim.statistics.tables import table_folder, table_names
+    from physim.statistics.tests import compare
 
     counts = _counts(folder)
     with clean_stdout() as stdout:

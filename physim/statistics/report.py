@@ -9,18 +9,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from physim.statistics.compare import (
+from physim.statistics.counts import Counts
+from physim.statistics.tests import (
     FEW_EXPECTED,
     LEAST_MONTE_CARLO_P,
     MATTERS_P,
     MONTE_CARLO,
     Comparison,
     Difference,
+    clopper_pearson,
     points_of,
     side_by_side,
 )
-from physim.statistics.counts import Counts
-from physim.statistics.tests import clopper_pearson
 from physim.types import PIG_NAMES, Outcome, Pose, Status
 
 Json = dict[str, Any]

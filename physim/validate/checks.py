@@ -13,10 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from physim.statistics.compare import GTest, g_test, total_variation
 from physim.statistics.counts import POSE_CELLS, Counts
 from physim.statistics.report import cell
-from physim.statistics.tests import LikelihoodRatio, clopper_pearson, log_likelihood_ratio, smoothed
+from physim.statistics.tests import (
+    GTest,
+    LikelihoodRatio,
+    clopper_pearson,
+    g_test,
+    log_likelihood_ratio,
+    smoothed,
+    total_variation,
+)
 from physim.types import PIG_NAMES, FloatArray, Outcome
 
 MOST_TV = 0.010  # to the pooled table of single pigs

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -104,7 +105,7 @@ class Rolls(ExactValue):
         """By height of release [m], the lowest first."""
         return {
             height_m: self._of(self.from_height(which))
-            for height_m, which in sorted(zip(self.heights_m, range(self.n), strict=False))
+            for which, height_m in sorted(enumerate(self.heights_m), key=itemgetter(1))
         }
 
     def blocks(self, count: int) -> list[Counts]:

@@ -18,9 +18,9 @@ from physim.errors import ConfigError
 from physim.physics import energy_bound, rest
 from physim.poses import classify, contacts
 from physim.simulator import Setup
-from physim.statistics.compare import LEAST_MONTE_CARLO_P, MONTE_CARLO
 from physim.statistics.counts import COUNTED, POSE_CELLS, Counts, total
 from physim.statistics.report import cell, percent, row, span
+from physim.statistics.tests import LEAST_MONTE_CARLO_P, MONTE_CARLO
 from physim.types import PIG_NAMES, Outcome, Pose
 from physim.validate import GROUPS, SEEDS, checks, datasets
 from physim.validate.checks import HEADS, LEAST_P, P_AT_LEAST, ByHeight, Check, mm

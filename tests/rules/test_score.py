@@ -137,9 +137,9 @@ import sys
 for name in ("pybullet", "trimesh", "pyarrow"):
     sys.modules[name] = None
 import physim.rules.score
-from physim.statistics import compare, counts, report, tables
+from physim.statistics import counts, report, tables, tests
 result = physim.rules.score.score("trotter", "snouter")
-comparison = compare.compare(counts.Counts(), tables.load_table("kern2006"))
+comparison = tests.compare(counts.Counts(), tables.load_table("kern2006"))
 report.to_text(counts.Counts(), comparison)
 print(result.outcome.value, result.score)
 """

@@ -14,8 +14,8 @@ from physim.dataset.folder import read_columns, read_counts
 from physim.dataset.plan import BatchPlan
 from physim.dataset.rows import COLUMNS, Row, row_of
 from physim.dataset.run import run_batch
-from physim.statistics.compare import g_test, total_variation
 from physim.statistics.counts import NAMED_POSES
+from physim.statistics.tests import g_test, total_variation
 from physim.types import Outcome
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(4 * 3600)]

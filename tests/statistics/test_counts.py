@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from physim.errors import DatasetError
-from physim.statistics.compare import compare
 from physim.statistics.counts import Counts
 from physim.statistics.report import to_json, to_text
 from physim.statistics.tables import load_table
+from physim.statistics.tests import compare
 from physim.types import Ended, Outcome, PigResult, Pose, Roll, Status
 
 UP, T, OTHER = Pose.SIDE_DOT_UP, Pose.TROTTER, Pose.OTHER

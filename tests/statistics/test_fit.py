@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from physim.statistics.compare import MONTE_CARLO, compare, g_test, total_variation
 from physim.statistics.counts import Counts
 from physim.statistics.tables import load_table
-from physim.statistics.tests import clopper_pearson
+from physim.statistics.tests import MONTE_CARLO, clopper_pearson, compare, g_test, total_variation
 from physim.types import Outcome, Pose
 from tests.counted import counts_of
 

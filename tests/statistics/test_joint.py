@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, multinomial
 
-from physim.statistics.compare import g_test
 from physim.statistics.counts import PAIR_CELLS, Counts, total
 from physim.statistics.tables import load_table, real_by_height
-from physim.statistics.tests import log_likelihood_ratio, smoothed
+from physim.statistics.tests import g_test, log_likelihood_ratio, smoothed
 from physim.types import Outcome, Pose, Status
 
 

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from physim.statistics.compare import (
+from physim.statistics.counts import PAIRS, Counts
+from physim.statistics.report import to_json, to_text, two_to_json, two_to_text
+from physim.statistics.tables import ReferenceTable, load_table
+from physim.statistics.tests import (
     compare,
     deserved_points,
     differences,
@@ -17,9 +20,6 @@ from physim.statistics.compare import (
     newcombe,
     side_by_side,
 )
-from physim.statistics.counts import PAIRS, Counts
-from physim.statistics.report import to_json, to_text, two_to_json, two_to_text
-from physim.statistics.tables import ReferenceTable, load_table
 from physim.types import Pose
 from tests.counted import counts_of
 
@@ -99,7 +99,7 @@ def wilson(count: int, size: int) -> tuple[float, float]:
 
 def fisher(a: int, m: int, b: int, n: int) -> float:
     """Sum over all tables of the same margins that are no more probable, in whole numbers."""
-    ways = [math.comb(m, k) * math.comb(n, a + b - k) for k in range(a + b + 1)]
+    ways = [math.comb(m, k) * math.comb(n, a + b - k) for k in range(min(m, a + b) + 1)]
     here = math.comb(m, a) * math.comb(n, b)
     return float(Fraction(sum(way for way in ways if way <= here), math.comb(m + n, a + b)))
 
