@@ -21,14 +21,7 @@ _DPI = 150
 
 
 def need_plots(otherwise: str = "leave the picture out with --no-plot") -> None:
-    """Refuses to begin what could not be drawn in the end.
-
-    Args:
-        otherwise: how to do without a picture.
-
-    Raises:
-        ConfigError: the plotting library is not installed.
-    """
+    """Refuses to begin what could not be drawn in the end, and tells how else it can be done."""
     if find_spec("matplotlib") is None:
         raise ConfigError(
             "a picture needs `matplotlib`, which is not installed; get it with: "

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from physim.statistics.counts import Counts
@@ -46,11 +47,14 @@ def span(shown: Mapping[str, Any]) -> str:
     return f"{percent(shown['low'])} - {percent(shown['high'])}"
 
 
+def share(count: int, size: int) -> float | None:
+    """A frequency; None of nothing."""
+    return count / size if size else None
+
+
 def cell(count: int, size: int) -> Json:
-    """A count with its frequency, None of nothing, and its exact 95 % interval."""
-    interval = clopper_pearson(count, size)
-    frequency = count / size if size else None
-    return {"count": count, "frequency": frequency, "low": interval.low, "high": interval.high}
+    """A count with its frequency and its exact 95 % interval."""
+    return {"count": count, "frequency": share(count, size), **asdict(clopper_pearson(count, size))}
 
 
 def to_text(counts: Counts, comparison: Comparison | None = None, same_model: bool = True) -> str:
@@ -147,17 +151,13 @@ def to_json(
 ) -> Json:
     """What `physim stats --json` prints.
 
+    Frequencies of poses and rests are of the pigs in `poses` (`other` included), those of outcomes
+    of all rolls, those of `against` of the named poses or pairs alone; intervals are exact.
+
     Args:
         counts: the sample.
         comparison: from `compare`, for the key `against`.
-        same_model: both pigs are of one model, so that their rest indices mean
-            the same; `rests` then pools them, otherwise it has a key a pig.
-
-    Returns:
-        `rolls`, `poses`, `rests`, `outcomes`, `scores`, `statuses` and, with a
-        comparison, `against`. Frequencies of poses and rests are of the pigs in
-        `poses` (`other` included), those of outcomes of all rolls; intervals
-        are exact 95 % intervals. Those of `against` are of the named poses or pairs alone.
+        same_model: pools the rests of both pigs; otherwise `rests` has a key a pig.
     """
     if same_model:
         rests = _rests(counts, PIG_NAMES)
@@ -212,8 +212,7 @@ def _differences(found: Sequence[Difference]) -> Json:
         it.name: {
             "frequencies": [it.one, it.two],
             "difference": it.one - it.two,
-            "low": it.interval.low,
-            "high": it.interval.high,
+            **asdict(it.interval),
             "p": it.p,
             "matters": it.matters,
         }

@@ -128,10 +128,7 @@ def compare(
 
     A table knows no `other`, so shares are of what lies as the rules name it, on both sides.
 
-    Args:
-        counts: of the sample.
-        table: of real rolls, or of another sample.
-        rng: draws the tables that p comes from where an expected count is small.
+    Where an expected count is small, p comes from tables that `rng` draws.
     """
     cells, left_out = counts.pose_cells(), counts.poses[Pose.OTHER]
     if table.of_pairs:
@@ -318,9 +315,9 @@ def log_likelihood_ratio(
 
     Args:
         counts: (groups, k) what was counted.
-        prediction: (groups, k) probabilities, each row adding up to 1, all above 0.
-        other: (groups, k) of the other prediction.
-        rng: for the two p-values, each from tables that are drawn.
+        prediction: (groups, k) probabilities, all above 0.
+        other: (groups, k) probabilities.
+        rng: draws the tables that the two p-values come from.
         draws: how many.
     """
     observed = np.asarray(counts, dtype=np.int64)

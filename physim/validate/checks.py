@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from physim.statistics.counts import POSE_CELLS, Counts
-from physim.statistics.report import cell
+from physim.statistics.report import cell, share
 from physim.statistics.tests import (
     GTest,
     LikelihoodRatio,
@@ -52,8 +52,7 @@ class Check:
         p: of a test, if there is one.
         ok: None for what is only reported.
         rule: how value, p and limit are compared; empty for what is only reported.
-        note: what a reader needs to know.
-        detail: further plain values.
+        note, detail: what a reader needs to know, and further plain values.
     """
 
     name: str
@@ -277,11 +276,6 @@ def distance(one: Cells, two: Cells) -> float | None:
     """Total variation distance; None without counts."""
     first, second = list(one.values()), list(two.values())
     return total_variation(first, second) if sum(first) and sum(second) else None
-
-
-def share(count: int, size: int) -> float | None:
-    """A frequency; None of nothing."""
-    return count / size if size else None
 
 
 def rng_of(stream_name: str) -> np.random.Generator:

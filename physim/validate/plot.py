@@ -23,13 +23,7 @@ _REAL, _SIMULATED = "#c9c9c9", "#c2185b"
 def plot_validation(
     simulated: Mapping[float, Counts], real: Mapping[float, Counts], path: Path
 ) -> None:
-    """Each pose's simulated frequency on the real one's 95 % interval, pooled and by height.
-
-    Args:
-        simulated: by height of release [m].
-        real: by height, in the same order.
-        path: of the picture.
-    """
+    """Each pose's simulated frequency on the real one's 95 % interval, pooled and by height."""
     panels = [("both heights", total(simulated), total(real))]
     for (height_m, one), two in zip(simulated.items(), real.values(), strict=True):
         panels.append((f"{mm(height_m)} mm", one, two))
@@ -67,11 +61,7 @@ def plot_sensitivity(
 ) -> None:
     """A heat map: percentage points that a pose gains for one scale of a parameter.
 
-    Args:
-        names: of the parameters, with their scales.
-        change: (parameters, 7) of the frequencies, 0 to 1; the last is touching.
-        error: (parameters, 7) standard error of `change`.
-        path: of the picture.
+    `change` of the frequencies and its standard `error` are of shape (parameters, 7).
     """
     points, columns = 100 * change, (*POSE_CELLS, TOUCHING)
     most = max(float(np.abs(points).max()), 1e-6)

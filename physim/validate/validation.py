@@ -102,11 +102,8 @@ def validate(
         request: what to validate.
         real: the real rolls, by height of release [m].
         source: makes the rolls.
-        only: groups of checks, of `GROUPS`; empty for all of them.
+        only: groups of checks; empty for all `GROUPS`.
         say: told before each sample which one it is.
-
-    Raises:
-        ConfigError: a toss from other heights than the real one.
     """
     datasets.check_heights(request.setup.toss, real)
     groups = [group for group in GROUPS if not only or group in only]
