@@ -31,9 +31,9 @@ from physim.physics.simulate import PigsInEngine, PlainPyBullet, simulate
 from physim.seeding import stream
 from physim.setup_options import FAST, FULL
 from physim.simulator import RestTable, Setup, Simulator, judge
-from physim.statistics.compare import g_test, total_variation
 from physim.statistics.counts import NAMED_POSES, Counts
-from physim.statistics.report import summarize
+from physim.statistics.report import to_json as statistics_of
+from physim.statistics.tests import g_test, total_variation
 from physim.tosses.release import Draws
 from physim.types import Pose, Roll, Status
 
@@ -315,7 +315,7 @@ def to_json(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _row(row: Row) -> dict[str, Any]:
-    summary = summarize(row.counts)
+    summary = statistics_of(row.counts)
     ratio = row.ratio or (None, None, None)
     return {
         "name": row.name,

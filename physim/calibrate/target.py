@@ -35,9 +35,9 @@ from scipy.stats import chi2
 from physim.calibrate.priors import Space, Values
 from physim.calibrate.sample import ROLLS, TOUCHING, Json, Sample
 from physim.errors import ConfigError, hint, shown_name
-from physim.statistics.compare import g_test, total_variation
 from physim.statistics.counts import NAMED_POSES
 from physim.statistics.tables import PairRow, load_table, read_pair_rows, table_names
+from physim.statistics.tests import g_test, total_variation
 from physim.types import PIG_NAMES, ExactValue, FloatArray, Pose
 
 TABLE = "kern2006_pairs"

@@ -95,13 +95,13 @@ def batch(
             where = str(out) if out else None
             summary: dict[str, Any] = {"out": where, "rolls": n, "new_rolls": result.new_rolls}
             if counts_only:
-                from physim.statistics.report import summarize
+                from physim.statistics.report import to_json
 
-                summary["counts"] = summarize(result.counts, same_model=same)
+                summary["counts"] = to_json(result.counts, same_model=same)
             print_json(summary, stdout)
         elif counts_only:
-            from physim.statistics.report import format_stats
+            from physim.statistics.report import to_text
 
-            stdout.write(format_stats(result.counts, same_model=same) + "\n")
+            stdout.write(to_text(result.counts, same_model=same) + "\n")
         else:
             stdout.write(f"{out}: {n:,} rolls, {result.new_rolls:,} of them new\n")

@@ -13,7 +13,6 @@ from physim.config import text
 from physim.errors import ConfigError, DatasetError
 
 if TYPE_CHECKING:
-    from physim.statistics.compare import Comparison
     from physim.statistics.counts import Counts
     from physim.statistics.tables import ReferenceTable
 
@@ -36,29 +35,34 @@ def stats(folder: Path, other: Path | None, against: str | None, as_json: bool) 
     the poses, and for the pairs (a star where chance hardly explains it). With --against, shares
     are of the poses that the rules name, on both sides; with DIR2, `other` counts on both.
     """
-    if other is not None:
-        if against is not None:
-            raise ConfigError("give a second dataset or --against, not both")
-        _two(folder, other, as_json)
-        return
+    if other is not None and against is not None:
+        raise ConfigError("give a second dataset or --against, not both")
+    import numpy as np
+
     from physim.dataset.manifest import read_manifest
-    from physim.statistics.report import format_stats, summarize
+    from physim.statistics import report
+    from physim.statistics.tables import table_folder, table_names
+    from physim.statistics.tests import compare
 
-    manifest = read_manifest(folder)
-    comparison = None
     counts = _counts(folder)
-    if against is not None:
-        comparison = compare_with(counts, against, manifest.seed)
     with clean_stdout() as stdout:
-        if as_json:
-            print_json(summarize(counts, comparison, same_model=manifest.same_model), stdout)
+        if other is not None:
+            two, names = _counts(other), (str(folder), str(other))
+            if as_json:
+                print_json(report.two_to_json(counts, two, names), stdout)
+            else:
+                stdout.write(report.two_to_text(counts, two, names) + "\n")
             return
-        stdout.write(format_stats(counts, comparison, manifest.same_model) + "\n")
-        if comparison is not None:
-            from physim.statistics.tables import table_folder, table_names
-
-            if against in table_names():
-                stdout.write(f"  the table: {table_folder() / against}.yaml\n")
+        manifest, comparison = read_manifest(folder), None
+        if against is not None:
+            rng = np.random.default_rng(manifest.seed)
+            comparison = compare(counts, _table(against), rng=rng)
+        if as_json:
+            print_json(report.to_json(counts, comparison, same_model=manifest.same_model), stdout)
+            return
+        stdout.write(report.to_text(counts, comparison, manifest.same_model) + "\n")
+        if against in table_names():
+            stdout.write(f"  the table: {table_folder() / against}.yaml\n")
 
 
 def _counts(folder: Path) -> Counts:
@@ -75,46 +79,16 @@ def _counts(folder: Path) -> Counts:
     return counts
 
 
-def _two(folder: Path, other: Path, as_json: bool) -> None:
-    from physim.statistics.compare import format_two, two_to_json
+def _table(against: str) -> ReferenceTable:
+    """A reference table by its name, or the poses of another dataset by its folder."""
+    from physim.statistics.tables import ReferenceTable, load_table, table_names
 
-    one, two, names = _counts(folder), _counts(other), (str(folder), str(other))
-    with clean_stdout() as stdout:
-        if as_json:
-            print_json(two_to_json(one, two, names), stdout)
-        else:
-            stdout.write(format_two(one, two, names) + "\n")
-
-
-def compare_with(counts: Counts, against: str, seed: int) -> Comparison:
-    """The counts beside a table; where cells are thin, p comes from tables drawn with `seed`.
-
-    Args:
-        counts: of the dataset.
-        against: name of a reference table, or the folder of another dataset.
-        seed: of the drawn tables.
-    """
-    import numpy as np
-
-    from physim.statistics.compare import compare
-    from physim.statistics.tables import load_table, table_names
-
-    against = text("--against", against)
-    is_dataset = against not in table_names() and Path(against).is_dir()
-    table = _table_of_dataset(Path(against)) if is_dataset else load_table(against)
-    comparison = compare(counts, table)
-    if comparison.test is not None and comparison.test.smallest_expected < 5:
-        return compare(counts, table, rng=np.random.default_rng(seed))
-    return comparison
-
-
-def _table_of_dataset(folder: Path) -> ReferenceTable:
-    from physim.statistics.tables import table_of
-
-    table = table_of(_counts(folder), str(folder))
-    if not table.sample_size:
+    if text("--against", against) in table_names() or not Path(against).is_dir():
+        return load_table(against)
+    poses = _counts(Path(against)).pose_cells()
+    if not any(poses.values()):
         raise DatasetError(
-            f"{folder}: holds no pig in a pose of the rules, so there is nothing to compare with; "
+            f"{against}: holds no pig in a pose of the rules, so there is nothing to compare with; "
             "run its `physim batch` command again, or with a larger N"
         )
-    return table
+    return ReferenceTable(against, poses)

@@ -122,10 +122,10 @@ def strategy(
     Hog Calls are not part of the game that is solved; what a single one does is told beside it.
     """
     with clean_stdout() as stdout:
+        from physim.figures import need_plots
         from physim.strategy.solver import SOON, check_solvable
         from physim.strategy.study import plot_heat_map, study, to_json, to_text
         from physim.strategy.tournament import against_optimal, against_text
-        from physim.validate.plot import need_plots
 
         specs = players_of(options)
         if len(specs) > MAX_PLAYERS:

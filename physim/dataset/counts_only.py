@@ -126,18 +126,20 @@ def counts_to_json(counts: Counts) -> Json:
         "outcomes": {outcome.value: count for outcome, count in counts.outcomes.items()},
         "scores": sorted(counts.scores.items(), key=lambda item: (item[0] is not None, item[0])),
         "statuses": {status.value: count for status, count in counts.statuses.items()},
-        "pairs": [[a.value, b.value, count] for (a, b), count in counts.pairs.items()],
+        "pairs": sorted([a.value, b.value, count] for (a, b), count in counts.joint.items()),
     }
 
 
 def counts_from_json(data: Json) -> Counts:
     """What `counts_to_json` made."""
-    return Counts(
+    counts = Counts(
         rolls=data["rolls"],
-        poses={Pose(name): count for name, count in data["poses"].items()},
         rests={(pig, rest): count for pig, rest, count in data["rests"]},
         outcomes={Outcome(name): count for name, count in data["outcomes"].items()},
         scores=dict(data["scores"]),
         statuses={Status(name): count for name, count in data["statuses"].items()},
-        pairs={(Pose(a), Pose(b)): count for a, b, count in data["pairs"]},
+        joint={(Pose(a), Pose(b)): count for a, b, count in data["pairs"] if count},
     )
+    if {pose.value: count for pose, count in counts.poses.items()} != data["poses"]:
+        raise ValueError("the poses are not those of the pairs")
+    return counts

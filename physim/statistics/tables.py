@@ -9,32 +9,22 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from physim import config
-from physim.config import whole
 from physim.errors import ConfigError, hint, shown, shown_name
 from physim.files import data_folder, read_plain
-from physim.statistics.counts import (
-    NAMED_POSES,
-    PAIR_CELLS,
-    POSE_CELLS,
-    TOUCHING,
-    Counts,
-    pair_name,
-)
-from physim.types import Pose
+from physim.statistics.counts import POSE_CELLS, TOUCHING, Counts, total
+from physim.types import Outcome, Pose
 
-_CELLS = {"pose": POSE_CELLS, "pair": PAIR_CELLS}
-_KEYS = ("title", "source", "cell", "sample_size", "method", "notes")
 _MOST_INCHES, _MOST_ROLLS = 120.0, 10**9
+_M_PER_INCH = 0.0254
 _CSV_COLUMNS = ("height_in", "start_code", "black", "pink", "rolls")
-_DECIMAL = re.compile(r"[0-9]+([.][0-9]*)?|[.][0-9]+")
 _OWN_COLUMNS = ("height_in", "black", "pink", "rolls")  # of one's own rolls: one block
+_DIGITS = re.compile(r"[0-9]{1,19}")
+_DECIMAL = re.compile(r"[0-9]+([.][0-9]*)?|[.][0-9]+")
 
 
 @dataclass(frozen=True)
@@ -55,38 +45,38 @@ class PairRow:
     pink: Pose | None
     rolls: int
 
-    @property
-    def cell(self) -> str:
-        """Name of the row's cell in `ReferenceTable.counts`."""
+    def counts(self) -> Counts:
+        """The rolls as counts; those of pigs that touch are oinkers, since no table tells more."""
         if self.black is None or self.pink is None:
-            return TOUCHING
-        return pair_name(self.black, self.pink)
+            outcomes = {**Counts().outcomes, Outcome.OINKER: self.rolls}
+            return Counts(rolls=self.rolls, outcomes=outcomes)
+        return Counts(rolls=self.rolls, joint={(self.black, self.pink): self.rolls})
 
 
 @dataclass(frozen=True)
 class ReferenceTable:
-    """Counts of real rolls.
+    """Counts of real rolls, or of a sample that another one is compared with.
 
     Attributes:
         name: as in `--against`.
-        title, source, method: one text each.
-        cell: "pose" (a count a pig) or "pair" (a count a roll).
-        sample_size: the sum of the counts: pigs or rolls.
-        notes: what a user of the numbers must know.
-        counts: every cell in a fixed order: the poses, or the unordered pairs
-            ("trotter+razorback") and "touching".
+        counts: every cell in a fixed order: `POSE_CELLS` (a count a pig) or `PAIR_CELLS` (a count
+            a roll).
         rows: a pair table's rows as counted; empty for a table of poses.
     """
 
     name: str
-    title: str
-    source: str
-    method: str
-    cell: str
-    sample_size: int
-    notes: tuple[str, ...]
     counts: Mapping[str, int]
     rows: tuple[PairRow, ...] = ()
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether it counts rolls by pairs of poses, not pigs by poses."""
+        return TOUCHING in self.counts
+
+    @property
+    def sample_size(self) -> int:
+        """Pigs or rolls."""
+        return sum(self.counts.values())
 
 
 def table_names() -> list[str]:
@@ -106,38 +96,31 @@ def load_table(name: str) -> ReferenceTable:
             f"(valid: {', '.join(table_names())}, or the folder of a dataset)"
         )
     path = table_folder() / f"{name}.yaml"
-    where = str(path)
     data = config.load(path)
-    config.check_keys(data, (*_KEYS, "counts", "counts_csv"), where, required=_KEYS)
-    cell = data["cell"]
-    if cell not in _CELLS:
-        raise ConfigError(f"{where}: `cell` must be one of {', '.join(_CELLS)}, found {cell!r}")
-    rows: tuple[PairRow, ...] = ()
     if "counts_csv" in data:
         rows = read_pair_rows(path.with_name(str(data["counts_csv"])))
-        counts = _pair_counts(rows)
-    else:
-        counts = _listed_counts(data, _CELLS[cell], where)
-    most = _MOST_ROLLS * len(_CELLS[cell])
-    sample_size = whole(f"{where}: `sample_size`", data["sample_size"], 1, most)
-    if set(counts) != set(_CELLS[cell]) or sum(counts.values()) != sample_size:
-        raise ConfigError(f"{where}: the counts are no `{cell}` counts that add up to sample_size")
-    return ReferenceTable(
-        name=name,
-        title=str(data["title"]),
-        source=str(data["source"]),
-        method=str(data["method"]),
-        cell=cell,
-        sample_size=sample_size,
-        notes=tuple(str(note) for note in data["notes"]),
-        counts=counts,
-        rows=rows,
-    )
+        return ReferenceTable(name, total(real_by_height(rows)).pair_cells(), rows)
+    listed, where = data.get("counts") or {}, f"{path}: counts"
+    config.check_keys(listed, POSE_CELLS, where, required=POSE_CELLS)
+    counts = {
+        cell: config.whole(f"{where}: `{cell}`", listed[cell], 0, _MOST_ROLLS)
+        for cell in POSE_CELLS
+    }
+    return ReferenceTable(name, counts)
+
+
+def real_by_height(rows: Iterable[PairRow]) -> dict[float, Counts]:
+    """The rows of a table of pairs, by the height of release [m], the lowest first."""
+    by_height: dict[float, Counts] = {}
+    for row in sorted(rows, key=lambda row: row.height_in):
+        height_m = row.height_in * _M_PER_INCH
+        by_height[height_m] = by_height.get(height_m, Counts()) + row.counts()
+    return by_height
 
 
 def pool_poses(table: ReferenceTable) -> dict[Pose, int]:
     """Pigs by pose: the counts of a pose table, or a pair table's pigs that did not touch."""
-    pigs = {Pose(name): 0 for name in POSE_CELLS}
+    pigs = dict.fromkeys(map(Pose, POSE_CELLS), 0)
     for cell, count in table.counts.items():
         if cell != TOUCHING:
             for name in cell.split("+"):
@@ -148,21 +131,6 @@ def pool_poses(table: ReferenceTable) -> dict[Pose, int]:
 def table_folder() -> Path:
     """Where the tables are."""
     return data_folder("calibration") / "tables"
-
-
-def _listed_counts(data: Mapping[str, Any], cells: tuple[str, ...], where: str) -> dict[str, int]:
-    listed, where = data.get("counts"), f"{where}: counts"
-    if not isinstance(listed, dict):
-        raise ConfigError(f"{where}: expected one line a cell ({', '.join(cells)})")
-    config.check_keys(listed, cells, where, required=cells)
-    return {cell: whole(f"{where}: `{cell}`", listed[cell], 0, _MOST_ROLLS) for cell in cells}
-
-
-def _pair_counts(rows: tuple[PairRow, ...]) -> dict[str, int]:
-    counts: Counter[str] = Counter()
-    for row in rows:
-        counts[row.cell] += row.rolls
-    return {cell: counts[cell] for cell in PAIR_CELLS}
 
 
 def read_pair_rows(path: Path) -> tuple[PairRow, ...]:
@@ -197,8 +165,7 @@ def read_pair_rows(path: Path) -> tuple[PairRow, ...]:
 
 def _rows(records: Iterable[list[str]], columns: tuple[str, ...], path: Path) -> list[PairRow]:
     """The rows after the head; lines are counted from 2."""
-    lines: dict[tuple[float, int, Pose | None, Pose | None], int] = {}
-    rows: list[PairRow] = []
+    rows: dict[tuple[float, int, Pose | None, Pose | None], tuple[int, PairRow]] = {}
     for line, record in enumerate(records, start=2):
         where = f"{path}: line {line}"
         cells = [cell.strip() for cell in record]
@@ -210,15 +177,14 @@ def _rows(records: Iterable[list[str]], columns: tuple[str, ...], path: Path) ->
                 f"({', '.join(columns)})"
             )
         row = _row(dict(zip(columns, cells, strict=True)), where)
-        rolls_of = (row.height_in, row.start_code, row.black, row.pink)
-        if rolls_of in lines:
+        before, _ = rows.setdefault(
+            (row.height_in, row.start_code, row.black, row.pink), (line, row)
+        )
+        if before != line:
             raise ConfigError(
-                f"{where}: counts the same rolls as line {lines[rolls_of]}: add the two up, or "
-                "correct one"
+                f"{where}: counts the same rolls as line {before}: add the two up, or correct one"
             )
-        lines[rolls_of] = line
-        rows.append(row)
-    return rows
+    return [row for _, row in rows.values()]
 
 
 def _row(row: Mapping[str, str], where: str) -> PairRow:
@@ -231,12 +197,9 @@ def _row(row: Mapping[str, str], where: str) -> PairRow:
             f"{where}: `height_in` must be a number of inches above 0 and at most "
             f"{_MOST_INCHES:g}, such as 5 or 7.5, found {shown(height)}"
         )
+    start_code = _whole(row.get("start_code", "0"), f"{where}: `start_code`")
     return PairRow(
-        float(height),
-        _whole(row.get("start_code", "0"), f"{where}: `start_code`"),
-        black,
-        pink,
-        _whole(row["rolls"], f"{where}: `rolls`"),
+        float(height), start_code, black, pink, _whole(row["rolls"], f"{where}: `rolls`")
     )
 
 
@@ -251,26 +214,9 @@ def _pose(text: str, where: str) -> Pose | None:
 
 
 def _whole(text: str, where: str) -> int:
-    plain = text.isascii() and text.isdigit() and len(text) < 20
-    if not plain or int(text) > _MOST_ROLLS:
+    if not _DIGITS.fullmatch(text) or int(text) > _MOST_ROLLS:
         raise ConfigError(
             f"{where} must be a whole number from 0 to {_MOST_ROLLS:,}, written in digits alone, "
             f"found {shown(text)}"
         )
     return int(text)
-
-
-def table_of(counts: Counts, name: str) -> ReferenceTable:
-    """The single pigs of a sample as a reference table, to compare another sample with."""
-    poses = {pose.value: counts.poses[pose] for pose in NAMED_POSES}
-    return ReferenceTable(
-        name=name,
-        title=f"the rolls in {name}",
-        source="simulated",
-        method="physim batch",
-        cell="pose",
-        sample_size=sum(poses.values()),
-        notes=(),
-        counts=poses,
-        rows=(),
-    )

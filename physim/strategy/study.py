@@ -378,7 +378,7 @@ def _call_lines(calls: CallStudy | None) -> Iterator[str]:
 
 def plot_heat_map(study: Study, path: Path) -> None:
     """Draws where optimal play holds, and the probability to win, by both scores."""
-    from physim.validate.plot import drawn
+    from physim.figures import drawn
 
     solution = study.solution
     holds = solution.hold_values()

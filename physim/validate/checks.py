@@ -1,8 +1,6 @@
 """What `physim validate` asks of simulated rolls, each question one `Check`.
 
 All are functions of counts alone: where the rolls come from does not matter.
-
-The effect of the height of release: is the one that is predicted in the real rolls?
 """
 
 from __future__ import annotations
@@ -15,20 +13,32 @@ from typing import Any
 
 import numpy as np
 
-from physim.statistics.compare import GTest, g_test, homogeneity, total_variation
-from physim.statistics.counts import PAIR_CELLS, POSE_CELLS
-from physim.statistics.joint import Joint
-from physim.statistics.tests import LikelihoodRatio, clopper_pearson, log_likelihood_ratio, smoothed
-from physim.types import PIG_NAMES
+from physim.statistics.counts import POSE_CELLS, Counts
+from physim.statistics.report import cell, share
+from physim.statistics.tests import (
+    GTest,
+    LikelihoodRatio,
+    clopper_pearson,
+    g_test,
+    log_likelihood_ratio,
+    smoothed,
+    total_variation,
+)
+from physim.types import PIG_NAMES, FloatArray, Outcome
 
 MOST_TV = 0.010  # to the pooled table of single pigs
 MOST_TV_HEIGHT = 0.035  # the real heights themselves lie .026 apart from their pooled table
 MOST_TV_CONVERGENCE = 0.006  # two perfect runs of 100,000 differ by .0059 at 99.9 %
 MOST_UNNAMED = 0.005  # unsettled and ambiguous, of all rolls
 LEAST_P = 0.05
-_FEW_EXPECTED = 5  # below it p is taken from drawn tables
+CLEAR = math.log(20.0)  # twenty times as likely: what is usually called strong
 
+HEADS = ("dot_up", "dot_down", "trotter", "razorb.", "snouter", "jowler", "touch")  # of tables
 AT_MOST, WITHIN, P_AT_LEAST = "value <= limit", "limit[0] <= value <= limit[1]", "p >= limit"
+_NOTHING = "nothing to compare: no counted pigs"
+
+Cells = Mapping[str, int]
+ByHeight = Mapping[float, Counts]
 
 
 @dataclass(frozen=True)
@@ -42,8 +52,7 @@ class Check:
         p: of a test, if there is one.
         ok: None for what is only reported.
         rule: how value, p and limit are compared; empty for what is only reported.
-        note: what a reader needs to know.
-        detail: further plain values.
+        note, detail: what a reader needs to know, and further plain values.
     """
 
     name: str
@@ -61,215 +70,156 @@ def at_most(name: str, value: float | None, limit: float, **more: Any) -> Check:
     return Check(name, value, limit, ok=value is not None and value <= limit, rule=AT_MOST, **more)
 
 
-def within(name: str, value: float | None, limit: tuple[float, float], **more: Any) -> Check:
-    """A check of `limit[0] <= value <= limit[1]`."""
-    ok = value is not None and limit[0] <= value <= limit[1]
-    return Check(name, value, limit, ok=ok, rule=WITHIN, **more)
+def in_real_interval(
+    name: str, value: float | None, count: int, size: int, detail: Mapping[str, Any] | None = None
+) -> Check:
+    """A check of a frequency inside the exact 95 % interval of the real one, `count` of `size`."""
+    interval = clopper_pearson(count, size)
+    return Check(
+        name,
+        value,
+        (interval.low, interval.high),
+        ok=value is not None and interval.low <= value <= interval.high,
+        rule=WITHIN,
+        note="95 % interval of the real frequency",
+        detail={"real": count / size, **(detail or {})},
+    )
 
 
 def tested(name: str, test: GTest | None, limit: float | None = None) -> Check:
     """A G-test; with a limit, a check of `p >= limit`."""
     if test is None:
         return Check(name, None, limit, ok=None if limit is None else False, note=_NOTHING)
-    return Check(
-        name,
-        test.g,
-        limit,
-        test.p,
-        None if limit is None else test.p >= limit,
-        "" if limit is None else P_AT_LEAST,
-        detail={
-            "df": test.df,
-            "p_method": test.method,
-            "smallest_expected": test.smallest_expected,
-        },
-    )
+    ok, rule = (None, "") if limit is None else (test.p >= limit, P_AT_LEAST)
+    detail = {
+        "df": test.df,
+        "p_method": test.method,
+        "smallest_expected": test.smallest_expected,
+    }
+    return Check(name, test.g, limit, test.p, ok, rule, detail=detail)
 
 
-def pose_checks(simulated: Joint, real: Joint, seed: int) -> list[Check]:
+def pose_checks(simulated: Counts, real: Counts, seed: int) -> list[Check]:
     """The pooled table of single pigs."""
-    size, real_size = int(simulated.pigs.sum()), int(real.pigs.sum())
-    checks = [at_most("poses.tv", distance(simulated.pigs, real.pigs), MOST_TV)]
-    for pose, count, real_count in zip(POSE_CELLS, simulated.pigs, real.pigs, strict=True):
-        interval = clopper_pearson(int(real_count), real_size)
-        checks.append(
-            within(
-                f"poses.{pose}",
-                int(count) / size if size else None,
-                (interval.low, interval.high),
-                note="95 % interval of the real frequency",
-                detail={"real": int(real_count) / real_size},
-            )
-        )
-    test = compared(simulated.pigs, real.pigs, f"poses {seed}")
-    return [*checks, tested("poses.g", test, LEAST_P)]
-
-
-def pair_checks(simulated: Joint, real: Joint, seed: int) -> list[Check]:
-    """The table of two-pig rolls: unordered pairs and touching."""
-    test = compared(simulated.pairs, real.pairs, f"pairs {seed}", always_drawn=True)
-    touching = simulated.touching / simulated.rolls if simulated.rolls else None
-    left_out = simulated.rolls - int(simulated.pairs.sum())
-    interval = clopper_pearson(real.touching, real.rolls)
+    ours, theirs = simulated.pose_cells(), real.pose_cells()
+    size, real_size = sum(ours.values()), sum(theirs.values())
     return [
-        tested("pairs.g", test, LEAST_P),
-        Check("pairs.tv", distance(simulated.pairs, real.pairs)),
-        within(
-            "pairs.touching",
-            touching,
-            (interval.low, interval.high),
-            note="95 % interval of the real frequency",
-            detail={
-                "real": real.touching / real.rolls,
-                "cells": dict(zip(PAIR_CELLS, simulated.pairs.tolist(), strict=True)),
-                "rolls_in_no_cell": left_out,
-            },
+        at_most("poses.tv", distance(ours, theirs), MOST_TV),
+        *(
+            in_real_interval(f"poses.{pose}", share(ours[pose], size), theirs[pose], real_size)
+            for pose in POSE_CELLS
         ),
+        tested("poses.g", compared(ours, theirs, f"poses {seed}"), LEAST_P),
     ]
 
 
-def pig_checks(
-    simulated: Mapping[float, Joint], real: Mapping[float, Joint], seed: int
-) -> list[Check]:
+def pair_checks(simulated: Counts, real: Counts, seed: int) -> list[Check]:
+    """The table of two-pig rolls: unordered pairs and touching."""
+    ours, theirs = simulated.pair_cells(), real.pair_cells()
+    test = compared(ours, theirs, f"pairs {seed}", always_drawn=True)
+    touching = share(simulated.touching, simulated.rolls)
+    detail = {"cells": ours, "rolls_in_no_cell": simulated.rolls - sum(ours.values())}
+    return [
+        tested("pairs.g", test, LEAST_P),
+        Check("pairs.tv", distance(ours, theirs)),
+        in_real_interval("pairs.touching", touching, real.touching, real.rolls, detail),
+    ]
+
+
+def pig_checks(simulated: ByHeight, real: ByHeight, seed: int) -> list[Check]:
     """Each pig from each height. The simulated pigs may be equal; the real ones are not quite."""
     checks = []
     for (height_m, one), two in zip(simulated.items(), real.values(), strict=True):
         for pig in PIG_NAMES:
             name = f"pig.{pig}.{mm(height_m)}"
-            ours, theirs = one.pig(pig), two.pig(pig)
+            ours, theirs = one.pose_cells(pig), two.pose_cells(pig)
             checks.append(Check(f"{name}.tv", distance(ours, theirs)))
             checks.append(tested(f"{name}.g", compared(ours, theirs, f"{name} {seed}")))
     for height_m, two in real.items():
-        black, pink = (two.pig(pig) for pig in PIG_NAMES)
+        black, pink = map(two.pose_cells, PIG_NAMES)
         test = compared(black, pink, f"real pigs {mm(height_m)} {seed}")
         checks.append(tested(f"pig.real_black_against_pink.{mm(height_m)}.g", test))
     return checks
 
 
-def settled_checks(simulated: Joint) -> list[Check]:
+def settled_checks(simulated: Counts) -> list[Check]:
     """What the rules have no name for."""
-    rolls = simulated.rolls
-    count = simulated.unsettled + simulated.ambiguous
-    detail = {"unsettled": simulated.unsettled, "ambiguous": simulated.ambiguous}
-    value = count / rolls if rolls else None
+    detail = {
+        outcome.value: simulated.outcomes[outcome]
+        for outcome in (Outcome.UNSETTLED, Outcome.AMBIGUOUS)
+    }
+    value = share(sum(detail.values()), simulated.rolls)
     return [at_most("settled.unsettled_or_ambiguous", value, MOST_UNNAMED, detail=detail)]
 
 
-def block_checks(blocks: Sequence[Joint], seed: int) -> list[Check]:
+def block_checks(blocks: Sequence[Counts], seed: int) -> list[Check]:
     """Whether blocks of one sample are alike, as independent rolls of one distribution are."""
-    table = [block.pigs.tolist() for block in blocks]
-    test = None
+    cells, pooled = [block.pose_cells() for block in blocks], sum(blocks, Counts()).pose_cells()
+    table, test = [list(block.values()) for block in cells], None
     if all(map(sum, table)):
-        test = homogeneity(table)
-        if test.smallest_expected < _FEW_EXPECTED:
-            test = homogeneity(table, rng=rng_of(f"blocks {seed}"), draws=999)
-    checks = [tested("blocks.g", test)]
-    pooled = sum(blocks, Joint())
-    distances = [distance(block.pigs, pooled.pigs) for block in blocks]
+        test = g_test(*table, rng=rng_of(f"blocks {seed}"), draws=999, only_if_few=True)
+    distances = [distance(block, pooled) for block in cells]
     most = max((far for far in distances if far is not None), default=None)
-    return [*checks, Check("blocks.largest_tv", most, note="of a block to all of them")]
+    note = "of a block to all of them"
+    return [tested("blocks.g", test), Check("blocks.largest_tv", most, note=note)]
 
 
-def convergence_checks(group: str, sample: Joint, finer: Joint, seed: int) -> list[Check]:
+def convergence_checks(group: str, sample: Counts, finer: Counts, seed: int) -> list[Check]:
     """The same rolls simulated more finely, with another seed."""
-    pairs = compared(sample.pairs, finer.pairs, f"{group} {seed}", always_drawn=True)
-    touching = [joint.touching / joint.rolls if joint.rolls else None for joint in (sample, finer)]
+    ours, theirs = sample.pose_cells(), finer.pose_cells()
+    pairs = sample.pair_cells(), finer.pair_cells()
+    by_pair = compared(*pairs, f"{group} {seed}", always_drawn=True)
+    touching = [share(counts.touching, counts.rolls) for counts in (sample, finer)]
     return [
-        at_most(f"{group}.tv", distance(sample.pigs, finer.pigs), MOST_TV_CONVERGENCE),
-        tested(f"{group}.g", compared(sample.pigs, finer.pigs, f"{group} poses {seed}")),
-        tested(f"{group}.pairs.g", pairs),
+        at_most(f"{group}.tv", distance(ours, theirs), MOST_TV_CONVERGENCE),
+        tested(f"{group}.g", compared(ours, theirs, f"{group} poses {seed}")),
+        tested(f"{group}.pairs.g", by_pair),
         Check(f"{group}.touching", touching[1], detail={"default": touching[0]}),
     ]
 
 
-def prediction_checks(group: str, predicted: Joint, trapdoor: Joint, seed: int) -> list[Check]:
+def prediction_checks(group: str, predicted: Counts, trapdoor: Counts, seed: int) -> list[Check]:
     """What was never fitted, beside the rolls of the rig; frequencies stand with the samples."""
-    test = compared(predicted.pigs, trapdoor.pigs, f"{group} {seed}")
-    note = "distance to the rolls of the rig"
+    ours, theirs = predicted.pose_cells(), trapdoor.pose_cells()
     return [
-        Check(f"{group}.tv", distance(predicted.pigs, trapdoor.pigs), note=note),
-        tested(f"{group}.g", test),
+        Check(f"{group}.tv", distance(ours, theirs), note="distance to the rolls of the rig"),
+        tested(f"{group}.g", compared(ours, theirs, f"{group} {seed}")),
         *rare_checks(group, predicted),
     ]
 
 
-def rare_checks(group: str, sample: Joint) -> list[Check]:
+def rare_checks(group: str, sample: Counts) -> list[Check]:
     """Frequencies of rolls that no table of real rolls has, with their exact intervals."""
     checks = []
-    for what in ("touching", "piggyback", "off_table"):
-        count = int(getattr(sample, what))
-        interval = clopper_pearson(count, sample.rolls)
-        checks.append(
-            Check(
-                f"{group}.{what}",
-                count / sample.rolls if sample.rolls else None,
-                detail={"count": count, "low": interval.low, "high": interval.high},
-            )
-        )
+    for what, count in (
+        ("touching", sample.touching),
+        ("piggyback", sample.outcomes[Outcome.PIGGYBACK]),
+        ("off_table", sample.outcomes[Outcome.OFF_TABLE]),
+    ):
+        shown = cell(count, sample.rolls)
+        checks.append(Check(f"{group}.{what}", shown.pop("frequency"), detail=shown))
     return checks
 
 
-def compared(one: Any, two: Any, stream_name: str, *, always_drawn: bool = False) -> GTest | None:
-    """The G-test of two samples; p from drawn tables where cells are thin. None without counts."""
-    first, second = np.asarray(one).tolist(), np.asarray(two).tolist()
-    if not sum(first) or not sum(second):
-        return None
-    test = g_test(first, second)
-    if always_drawn or test.smallest_expected < _FEW_EXPECTED:
-        return g_test(first, second, rng=rng_of(stream_name))
-    return test
-
-
-def distance(one: Any, two: Any) -> float | None:
-    """Total variation distance; None without counts."""
-    first, second = np.asarray(one).tolist(), np.asarray(two).tolist()
-    return total_variation(first, second) if sum(first) and sum(second) else None
-
-
-def rng_of(stream_name: str) -> np.random.Generator:
-    """The random numbers of one test: the same whatever else is checked."""
-    return np.random.default_rng(zlib.crc32(stream_name.encode()))
-
-
-def mm(height_m: float) -> str:
-    """A height as names have it: `127`."""
-    return f"{1e3 * height_m:.0f}"
-
-
-_NOTHING = "nothing to compare: no counted pigs"
-
-
-CLEAR = math.log(20.0)  # twenty times as likely: what is usually called strong
-
-
-def height_checks(
-    simulated: Mapping[float, Joint], real: Mapping[float, Joint], seed: int
-) -> list[Check]:
-    """Each height with the same parameters, and the predicted effect of height against none.
-
-    Args:
-        simulated: by height of release.
-        real: likewise, in the same order; the heights themselves may differ a little.
-        seed: of the drawn tables.
-    """
+def height_checks(simulated: ByHeight, real: ByHeight, seed: int) -> list[Check]:
+    """Each height with the same parameters, and the predicted effect of height against none."""
     checks = []
     for (height_m, one), two in zip(simulated.items(), real.values(), strict=True):
         name = f"height.{mm(height_m)}"
-        far = distance(one.pigs, two.pigs)
-        checks.append(at_most(f"{name}.tv", far, MOST_TV_HEIGHT))
-        checks.append(tested(f"{name}.g", compared(one.pigs, two.pigs, f"{name} {seed}")))
+        ours, theirs = one.pose_cells(), two.pose_cells()
+        checks.append(at_most(f"{name}.tv", distance(ours, theirs), MOST_TV_HEIGHT))
+        checks.append(tested(f"{name}.g", compared(ours, theirs, f"{name} {seed}")))
     if len(simulated) > 1:
         checks.append(_effect(simulated, real, seed))
     return checks
 
 
-def _effect(simulated: Mapping[float, Joint], real: Mapping[float, Joint], seed: int) -> Check:
+def _effect(simulated: ByHeight, real: ByHeight, seed: int) -> Check:
     """The real counts' likelihood, each height with its own prediction or all with the mean."""
-    by_height = smoothed([joint.pigs for joint in simulated.values()])
+    by_height = smoothed(_pose_table(simulated))
     pooled = np.broadcast_to(by_height.mean(axis=0), by_height.shape)
-    counts = np.array([joint.pigs for joint in real.values()])
+    counts = _pose_table(real)
     ratio = log_likelihood_ratio(counts, by_height, pooled, rng_of(f"height {seed}"))
-    frequencies = counts / counts.sum(axis=1, keepdims=True)
     return Check(
         "height.log_likelihood_ratio",
         ratio.value,
@@ -281,12 +231,17 @@ def _effect(simulated: Mapping[float, Joint], real: Mapping[float, Joint], seed:
             "p_prediction": ratio.p_prediction,
             "p_no_effect": ratio.p_other,
             "predicted_change": _change(by_height),
-            "real_change": _change(frequencies),
+            "real_change": _change(counts / counts.sum(axis=1, keepdims=True)),
         },
     )
 
 
-def _change(frequencies: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> dict[str, float]:
+def _pose_table(by_height: ByHeight) -> FloatArray:
+    """(heights, 6) counts of the named poses."""
+    return np.array([list(counts.pose_cells().values()) for counts in by_height.values()], float)
+
+
+def _change(frequencies: FloatArray) -> dict[str, float]:
     """From the lowest height to the highest one, by pose."""
     return dict(zip(POSE_CELLS, (frequencies[-1] - frequencies[0]).tolist(), strict=True))
 
@@ -294,17 +249,40 @@ def _change(frequencies: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> d
 def meaning(ratio: LikelihoodRatio) -> str:
     """One sentence for a reader who does not know likelihood ratios."""
     times = math.exp(min(abs(ratio.value), 50.0))
-    odds = f"{times:.3g} times as likely"
     said = "with the predicted effect of height as with none"
     if ratio.value < 0:
         said = "with no effect of height as with the predicted one"
     verdict = "too little to tell them apart"
-    if ratio.value >= CLEAR:
-        verdict = "they speak for the predicted effect"
-    elif ratio.value <= -CLEAR:
-        verdict = "they speak against the predicted effect"
+    if abs(ratio.value) >= CLEAR:
+        verdict = f"they speak {'for' if ratio.value > 0 else 'against'} the predicted effect"
     return (
-        f"the real counts are {odds} {said}: {verdict}; "
+        f"the real counts are {times:.3g} times as likely {said}: {verdict}; "
         f"on average it would be {ratio.if_prediction:+.1f} if the prediction were true and "
         f"{ratio.if_other:+.1f} if height had no effect"
     )
+
+
+def compared(
+    one: Cells, two: Cells, stream_name: str, *, always_drawn: bool = False
+) -> GTest | None:
+    """The G-test of two samples; p from drawn tables where cells are thin. None without counts."""
+    first, second = list(one.values()), list(two.values())
+    if not sum(first) or not sum(second):
+        return None
+    return g_test(first, second, rng=rng_of(stream_name), only_if_few=not always_drawn)
+
+
+def distance(one: Cells, two: Cells) -> float | None:
+    """Total variation distance; None without counts."""
+    first, second = list(one.values()), list(two.values())
+    return total_variation(first, second) if sum(first) and sum(second) else None
+
+
+def rng_of(stream_name: str) -> np.random.Generator:
+    """The random numbers of one test: the same whatever else is checked."""
+    return np.random.default_rng(zlib.crc32(stream_name.encode()))
+
+
+def mm(height_m: float) -> str:
+    """A height as names have it: `127`."""
+    return f"{1e3 * height_m:.0f}"

@@ -1,48 +1,50 @@
 """The rolls that are made for checks: datasets in a folder, each of one setup.
 
 A run that was stopped goes on where it was; a setup that changed since is refused.
-
-The samples that a validation rolls: the shipped setup, and what is changed about it.
 """
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from physim.calibrate.export import read_fit, read_origin
+from physim.calibrate.target import real_rows
 from physim.dataset.parquet import read_columns
 from physim.dataset.plan import BatchPlan
 from physim.dataset.progress import ProgressLine
-from physim.dataset.rows import COUNTED
 from physim.dataset.run import run_batch
 from physim.errors import ConfigError
+from physim.figures import need_plots
+from physim.files import told, write_whole
 from physim.physics.surfaces import surface_names
 from physim.physics.surfaces import table as table_named
 from physim.setup_options import FULL
 from physim.simulator import Setup
-from physim.statistics.joint import Joint
+from physim.statistics.counts import COUNTED, Counts
+from physim.statistics.tables import real_by_height
 from physim.tosses.library import toss as toss_named
 from physim.tosses.release import TossModel
-from physim.types import PIG_NAMES, ExactValue
+from physim.types import ExactValue
 
-COLUMNS = ("index", *COUNTED)
-_JOINT = ("status", "outcome", "touching", *(f"{pig}_pose" for pig in PIG_NAMES))
+MAIN, HALF_STEP, SOLVER, SETTLE, HAND = "main", "half_step", "finer_solver", "full_settle", "hand"
+_SURFACE = "surface_"
+_TOLERANCE_FACTOR = 0.1
+_NEAR_M = 1.5e-3  # 8 inches are 203.2 mm; the rig's height is known to no more than that
 
 
 @dataclass(frozen=True)
 class SetupPlan(BatchPlan):
-    """A batch of a setup that need not have a name.
-
-    Attributes:
-        label: what the rolls are called; for readers of the manifest.
-        of: the setup; `settle` of the plan counts, not its own. It must be given.
-    """
+    """A batch of a setup that need not have a name; it has a label, for readers of the manifest."""
 
     label: str = ""
     of: Setup | None = None
@@ -65,8 +67,7 @@ class SetupPlan(BatchPlan):
         }
 
     def setup(self) -> Setup:
-        if self.of is None:
-            raise ValueError("a SetupPlan needs its setup")
+        assert self.of is not None
         return replace(self.of, settle=self.settle)
 
     @property
@@ -81,7 +82,7 @@ class Rolls(ExactValue):
     """The rolls of a sample, from index 0 on.
 
     Attributes:
-        columns: name to (n,) array, those of `COLUMNS`.
+        columns: name to (n,) array: `index` and those that are counted.
         heights_m: of release; a roll has the one at its index, in turn.
     """
 
@@ -93,76 +94,61 @@ class Rolls(ExactValue):
         return len(self.columns["index"])
 
     @cached_property
-    def joint(self) -> Joint:
+    def counts(self) -> Counts:
         """All of them."""
         return self._of(np.arange(self.n))
 
-    def by_height(self) -> dict[float, Joint]:
-        """By height of release [m], the lowest first."""
-        turn = self.columns["index"] % max(1, len(self.heights_m))
-        joints = {
-            height_m: self._of(np.flatnonzero(turn == which))
-            for which, height_m in enumerate(self.heights_m)
-        }
-        return dict(sorted(joints.items()))
+    def from_height(self, which: int) -> NDArray[np.intp]:
+        """The rows of the rolls from `heights_m[which]`."""
+        return np.flatnonzero(self.columns["index"] % len(self.heights_m) == which)
 
-    def blocks(self, count: int) -> list[Joint]:
+    def by_height(self) -> dict[float, Counts]:
+        """By height of release [m], the lowest first."""
+        return {
+            height_m: self._of(self.from_height(which))
+            for which, height_m in sorted(enumerate(self.heights_m), key=itemgetter(1))
+        }
+
+    def blocks(self, count: int) -> list[Counts]:
         """So many blocks of consecutive indices. Each index has a random stream of its own."""
         return [self._of(block) for block in np.array_split(np.arange(self.n), count)]
 
-    def first(self, count: int) -> Rolls:
-        """The rolls up to that index."""
-        columns = {name: column[:count] for name, column in self.columns.items()}
-        return Rolls(columns, self.heights_m)
-
-    def _of(self, rows: NDArray[np.intp]) -> Joint:
-        return Joint.from_columns(**{name: self.columns[name][rows] for name in _JOINT})
+    def _of(self, rows: NDArray[np.intp]) -> Counts:
+        return Counts.from_columns(**{name: self.columns[name][rows] for name in COUNTED})
 
 
 Source = Callable[[SetupPlan], Rolls]
 """Makes the rolls of a plan, or finds them."""
 
 
+@dataclass(frozen=True)
 class Folder:
-    """Datasets in the sub-folders of one folder, named by their labels."""
+    """A source of rolls: datasets in the sub-folders of one folder, named by their labels.
 
-    def __init__(self, out: Path, workers: int | None, stream: TextIO | None) -> None:
-        """Writes nothing yet.
+    Attributes:
+        out: the folder.
+        workers: processes; None for one a core.
+        stream: where progress is told.
+    """
 
-        Args:
-            out: the folder.
-            workers: processes; None for one a core. The rolls do not depend on it.
-            stream: where progress is told.
-        """
-        self._out = out
-        self._workers = workers
-        self._stream = stream
+    out: Path
+    workers: int | None
+    stream: TextIO | None
 
     def __call__(self, plan: SetupPlan) -> Rolls:
-        folder = self._out / plan.label
-        line = ProgressLine(self._stream)
+        folder, line = self.out / plan.label, ProgressLine(self.stream)
         try:
-            run_batch(plan, folder, workers=self._workers, progress=line)
+            run_batch(plan, folder, workers=self.workers, progress=line)
         finally:
             line.close()
-        return Rolls(read_columns(folder, COLUMNS), plan.heights_m)
-
-
-MAIN, HALF_STEP, SOLVER, SETTLE, HAND = "main", "half_step", "finer_solver", "full_settle", "hand"
-_TOLERANCE_FACTOR = 0.1
-_NEAR_M = 1.5e-3  # 8 inches are 203.2 mm; the rig's height is known to no more than that
+        return Rolls(read_columns(folder, ("index", *COUNTED)), plan.heights_m)
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be validated.
+    """What is to be validated: `rolls` of the main sample and of those that converge to it.
 
-    Attributes:
-        setup: the pigs, the rig and the table.
-        seed: of the main sample; the other ones use the `asked.SEEDS` that follow, so that they are
-            independent of it.
-        rolls: of the main sample and of the ones that converge to it.
-        fewer_rolls: of the other ones.
+    The seed is that of the main sample; others use the `SEEDS` that follow, independent of it.
     """
 
     setup: Setup
@@ -174,65 +160,91 @@ class Request:
 def surface_samples(request: Request) -> tuple[str, ...]:
     """A sample for each named surface but the one of the setup."""
     here = request.setup.table.surface.name
-    return tuple(f"surface_{name}" for name in surface_names() if name != here)
+    return tuple(f"{_SURFACE}{name}" for name in surface_names() if name != here)
 
 
 def plan(name: str, request: Request) -> SetupPlan:
     """The rolls of a sample."""
-    changes: dict[str, tuple[Callable[[Setup], Setup], int, int]] = {
-        MAIN: (lambda setup: setup, 0, request.rolls),
-        HALF_STEP: (_half_step, 1, request.rolls),
-        SOLVER: (_finer_solver, 2, request.rolls),
-        # With the seed of the main sample: compared roll by roll.
-        SETTLE: (lambda setup: replace(setup, settle=FULL), 0, request.fewer_rolls),
-        HAND: (lambda setup: replace(setup, toss=toss_named("hand")), 3, request.fewer_rolls),
-    }
-    for number, surface in enumerate(surface_names()):
-        changes[f"surface_{surface}"] = (_on(surface), 4 + number, request.fewer_rolls)
-    change, offset, rolls = changes[name]
-    return SetupPlan.make(name, change(request.setup), seed=request.seed + offset, rolls=rolls)
+    setup, settings = request.setup, request.setup.settings
+    rolls, after = request.fewer_rolls, 0
+    if name in (MAIN, HALF_STEP, SOLVER):
+        rolls, after = request.rolls, (MAIN, HALF_STEP, SOLVER).index(name)
+    if name == HALF_STEP:  # looked at equally often
+        steps = settings.steps_per_check * 2
+        finer = replace(settings, time_step_s=settings.time_step_s / 2, steps_per_check=steps)
+        setup = replace(setup, settings=finer)
+    elif name == SOLVER:  # with the same tolerance most steps would end as early as before
+        tolerance = settings.solver_tolerance_m_s * _TOLERANCE_FACTOR
+        iterations = settings.solver_iterations * 2
+        finer = replace(settings, solver_iterations=iterations, solver_tolerance_m_s=tolerance)
+        setup = replace(setup, settings=finer)
+    elif name == SETTLE:  # with the seed of the main sample: compared roll by roll
+        setup = replace(setup, settle=FULL)
+    elif name == HAND:
+        setup, after = replace(setup, toss=toss_named("hand")), 3
+    elif name.startswith(_SURFACE):
+        surface = name.removeprefix(_SURFACE)
+        table = replace(setup.table, surface=table_named(surface).surface)
+        setup, after = replace(setup, table=table), 4 + list(surface_names()).index(surface)
+    return SetupPlan.make(name, setup, seed=request.seed + after, rolls=rolls)
 
 
-def check_heights(toss: TossModel, real: Mapping[float, Joint]) -> None:
-    """Refuses a toss that is not released from the heights of the real rolls, in turn.
-
-    Raises:
-        ConfigError: says which ones they are.
-    """
-    heights = sorted(getattr(toss, "heights_m", ()))
-    if len(heights) != len(real) or any(
-        abs(ours - theirs) > _NEAR_M for ours, theirs in zip(heights, sorted(real), strict=True)
-    ):
-        wanted = " and ".join(f"{1e3 * height:.0f}" for height in sorted(real))
+def check_heights(toss: TossModel, real: Mapping[float, Counts]) -> None:
+    """Refuses a toss that is not released from the heights of the real rolls, in turn."""
+    ours, theirs = sorted(getattr(toss, "heights_m", ())), sorted(real)
+    if len(ours) != len(theirs) or not np.allclose(ours, theirs, rtol=0.0, atol=_NEAR_M):
+        wanted = " and ".join(f"{1e3 * height:.0f}" for height in theirs)
         raise ConfigError(
             f"the toss must be from the heights of the real rolls in turn, {wanted} mm; trapdoor is"
         )
 
 
-def _half_step(setup: Setup) -> Setup:
-    settings = setup.settings
-    finer = replace(
-        settings,
-        time_step_s=settings.time_step_s / 2,
-        steps_per_check=settings.steps_per_check * 2,  # looked at equally often
-    )
-    return replace(setup, settings=finer)
+class Study:
+    """What `physim validate` and `physim sensitivity` have in common.
 
+    Attributes:
+        names: of the setup; model and toss that are not given are those that the fit set out from.
+        values: parameters of the fit, in place of the model's and the toss's; none without one.
+        real: the real rolls, by height of release [m].
+        source: makes the rolls.
+        request: all that was asked for, as plain values.
+    """
 
-def _finer_solver(setup: Setup) -> Setup:
-    settings = setup.settings
-    finer = replace(
-        settings,
-        solver_iterations=settings.solver_iterations * 2,
-        # Otherwise most steps would end as early as before.
-        solver_tolerance_m_s=settings.solver_tolerance_m_s * _TOLERANCE_FACTOR,
-    )
-    return replace(setup, settings=finer)
+    def __init__(
+        self,
+        out: Path,
+        *,
+        fit: Path | None,
+        table: str,
+        half: str | None,
+        workers: int | None,
+        no_plot: bool,
+        **names: Any,
+    ) -> None:
+        """Writes nothing yet; raises `ConfigError` for what cannot be used."""
+        if not no_plot:
+            need_plots()
+        origin, self.fit_seed, self.values = {"model": "standard", "toss": "trapdoor"}, None, {}
+        if fit is not None:
+            found, self.fit_seed = read_origin(fit)
+            origin, self.values = origin | found, read_fit(fit)
+        self.names = {**names, **{key: names.get(key) or name for key, name in origin.items()}}
+        self.real = real_by_height(real_rows(table, None if half is None else int(half)))
+        self.source = Folder(out / "rolls", workers, sys.stderr)
+        self.request: dict[str, Any] = {
+            **self.names,
+            **{"fit": None if fit is None else str(fit), "table": table, "half": half},
+        }
+        self._out, self._no_plot = out, no_plot
 
+    def write(self, name: str, plain: dict[str, Any], plot: Callable[[Path], None]) -> None:
+        """Writes a result, each file whole or not at all, and its picture.
 
-def _on(surface: str) -> Callable[[Setup], Setup]:
-    def change(setup: Setup) -> Setup:
-        table = table_named(surface)
-        return replace(setup, table=replace(setup.table, surface=table.surface))
-
-    return change
+        Raises:
+            ConfigError: one cannot be written.
+        """
+        path = self._out / f"{name}.json"
+        with told(ConfigError, f"{path}: cannot be written", "choose another --out"):
+            write_whole(path, (json.dumps(plain, indent=1, allow_nan=False) + "\n").encode())
+        if not self._no_plot:
+            plot(path.with_suffix(".png"))

@@ -1,68 +1,52 @@
 """How the frequencies move with each parameter: central differences on common random numbers.
 
-Each parameter is moved down and up, everything else stays, and all setups roll the same seeds and
-indices: the same tosses, as far as the parameter leaves them alone. The two sides are compared
-roll by roll, so the standard error needs no assumption about how alike they are: where most rolls
-end as before it is much smaller than for independent samples, where none do it is the same.
+All setups roll the same seeds and indices: the same tosses, as far as a parameter leaves them
+alone. The two sides are compared roll by roll, so the standard error needs no assumption about how
+alike they are.
 
-Which combinations of parameters a table of real rolls tells apart, and which it cannot.
-
-The Fisher information of the table about the parameters, from the slopes of the predicted
-frequencies. Parameters are measured in their scales (prior standard deviations), so that an
-eigenvalue of 1 means: the table alone knows this combination as well as the prior does.
+The Fisher information of a table of real rolls follows from the slopes. Parameters are measured in
+their scales (prior standard deviations): an eigenvalue of 1 means that the table alone knows this
+combination as well as the prior does.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from physim import __version__
+from physim.calibrate import priors
+from physim.calibrate.priors import Parameter
 from physim.errors import ConfigError
 from physim.simulator import Setup
-from physim.statistics.counts import NAMED_POSES, POSE_CELLS, codes_of, counted_rolls
-from physim.statistics.counts import TOUCHING as TOUCHING_CELL
-from physim.statistics.joint import Joint
+from physim.statistics.counts import NAMED_POSES, POSE_CELLS, TOUCHING, codes_of, counted_rolls
+from physim.statistics.report import percent, row
 from physim.types import PIG_NAMES, ExactValue, FloatArray, Outcome, Pose, Status
-from physim.validate.datasets import Rolls, SetupPlan, Source
+from physim.validate import datasets
+from physim.validate.checks import HEADS, ByHeight, mm
+from physim.validate.datasets import Rolls, SetupPlan, Source, Study
+from physim.validate.plot import plot_sensitivity
 
-RESPONSES = (*POSE_CELLS, TOUCHING_CELL)  # six frequencies of pigs, and one of rolls
-_TOUCHING = (tuple(Outcome).index(Outcome.OINKER), tuple(Outcome).index(Outcome.PIGGYBACK))
+RESPONSES = (*POSE_CELLS, TOUCHING)  # six frequencies of pigs, and one of rolls
+TOLD, NOT_TOLD, UNRESOLVED = "told", "not told", "unresolved"
+_WIDTHS = (32, *[9] * len(RESPONSES))
+_LEAST_WEIGHT = 0.2  # smaller ones are not printed
 
 Change = Callable[[Setup, Mapping[str, float]], Setup]
 Said = Callable[[str], None]
-
-
-class Plausible(Protocol):
-    """What a parameter of `physim.calibrate.priors` says of itself."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def unit(self) -> str: ...
-    @property
-    def low(self) -> float: ...
-    @property
-    def high(self) -> float: ...
-    @property
-    def prior_sd(self) -> float: ...
+Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Varied:
-    """One parameter and how far it is moved.
+    """One parameter: where its derivative is taken, and the values `low` and `high` on its sides.
 
-    Attributes:
-        name: of the parameter.
-        unit: of all its numbers.
-        value: where the derivative is taken.
-        low, high: the two values that are rolled.
-        scale: what a plausible change is, such as the prior standard deviation: effects are
-            shown for one such, and parameters of different units compared by it.
+    Effects are shown for one `scale`, the prior standard deviation.
     """
 
     name: str
@@ -73,10 +57,8 @@ class Varied:
     scale: float
 
     @classmethod
-    def of(cls, parameter: Plausible, value: float, step: float) -> Varied:
-        """Moves a parameter by so many prior standard deviations each way, within its bounds.
-
-        At a bound the difference is one-sided.
+    def of(cls, parameter: Parameter, value: float, step: float) -> Varied:
+        """Moves a parameter by `step` prior standard deviations each way, within its bounds.
 
         Raises:
             ConfigError: a value outside the bounds.
@@ -90,6 +72,11 @@ class Varied:
         low, high = max(parameter.low, value - by), min(parameter.high, value + by)
         return cls(parameter.name, parameter.unit, value, low, high, parameter.prior_sd)
 
+    @property
+    def label(self) -> str:
+        """The parameter with the change that its slopes are for: `friction (+0.1)`."""
+        return f"{self.name} (+{self.scale:.3g} {self.unit}".rstrip() + ")"
+
 
 @dataclass(frozen=True, eq=False)
 class Slopes(ExactValue):
@@ -98,7 +85,6 @@ class Slopes(ExactValue):
     Attributes:
         frequency: (7,) at the unchanged setup, in the order of `RESPONSES`.
         slope: (parameters, 7) change of the frequency.
-        error: (parameters, 7) standard error of `slope`.
         noise: (parameters, parameters, 7) covariance of the slopes' errors: of two parameters,
             one response.
         curvature: (parameters, 7) mean of both sides less the unchanged setup: how far from
@@ -107,22 +93,18 @@ class Slopes(ExactValue):
 
     frequency: FloatArray
     slope: FloatArray
-    error: FloatArray
     noise: FloatArray
     curvature: FloatArray
+
+    @property
+    def error(self) -> FloatArray:
+        """(parameters, 7) standard error of `slope`."""
+        return np.sqrt(np.diagonal(self.noise).T)
 
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What came out.
-
-    Attributes:
-        parameters: in the order of all arrays.
-        rolls: of each setup.
-        seed: of all of them.
-        pooled: over the heights.
-        heights: by height of release [m], the lowest first.
-    """
+    """The slopes of parameters, over all heights and by height of release [m], the lowest first."""
 
     parameters: tuple[Varied, ...]
     rolls: int
@@ -131,12 +113,41 @@ class Sensitivity:
     heights: Mapping[float, Slopes]
 
 
+def run(
+    study: Study, *, seed: int, rolls: int, parameters: Sequence[str] | None, step: float, say: Said
+) -> tuple[Json, str]:
+    """Analyses a setup by its names; writes `sensitivity.json` and its picture.
+
+    Returns:
+        The result as plain values and as text.
+    """
+    base = Setup.named(**study.names)
+    datasets.check_heights(base.toss, study.real)
+    chosen = priors.DEFAULT if parameters is None else parameters
+    space = priors.Space.of(chosen, priors.known_parameters(base))
+    values = {**priors.values_of(base, space.names), **study.values}
+    varied = [Varied.of(one, values[one.name], step) for one in space.parameters]
+    found = sensitivity(
+        base, varied, study.source, fitted=study.values, seed=seed, rolls=rolls, say=say
+    )
+    known = fisher_information(found, study.real)
+    plain = {"asked": {**study.request, "step": step}, **to_json(found, known)}
+    labels, slopes = [parameter.label for parameter in varied], found.pooled
+
+    def plot(path: Path) -> None:
+        plot_sensitivity(labels, slopes.slope, slopes.error, path)
+
+    study.write("sensitivity", plain, plot)
+    return plain, to_text(found, known)
+
+
 def sensitivity(
     base: Setup,
     parameters: Sequence[Varied],
-    change: Change,
     source: Source,
+    change: Change = priors.setup,
     *,
+    fitted: Mapping[str, float] | None = None,
     seed: int,
     rolls: int,
     say: Said = lambda text: None,
@@ -146,102 +157,65 @@ def sensitivity(
     Args:
         base: what `change` sets out from.
         parameters: what is moved, one at a time.
-        change: makes the setup with these values of parameters, without any the unchanged one.
         source: makes the rolls.
+        change: makes the setup with these values of parameters, without any the unchanged one.
+        fitted: values that every setup has. They go into the same `change` as what is moved, since
+            a fitted pig does not know its own parameters.
         seed: of all samples.
         rolls: of each sample.
         say: told before each sample which one it is.
     """
-    count = 2 * len(parameters) + 1
+    fitted, count = fitted or {}, 2 * len(parameters) + 1
+
+    def sample(label: str, moved: Mapping[str, float]) -> Rolls:
+        setup = change(base, {**fitted, **moved})
+        return source(SetupPlan.make(label, setup, seed=seed, rolls=rolls))
+
     say(f"sample 1 of {count}: base, {rolls:,} rolls of seed {seed}")
-    middle = source(SetupPlan.make("base", change(base, {}), seed=seed, rolls=rolls))
-    groups = [_Group(middle, None), *(_Group(middle, turn) for turn in range(_heights(middle)))]
+    middle = sample("base", {})
+    groups = (None, *range(len(middle.heights_m)))
+    moves: list[list[_Move]] = [[] for _ in groups]
     for number, parameter in enumerate(parameters):
         sides = []
         for offset, side, value in ((2, "low", parameter.low), (3, "high", parameter.high)):
             label = f"{parameter.name}.{side}"
             which = f"sample {2 * number + offset} of {count}: {label}"
             say(f"{which}, {value:g} {parameter.unit}".rstrip())
-            setup = change(base, {parameter.name: value})
-            sides.append(source(SetupPlan.make(label, setup, seed=seed, rolls=rolls)))
-        for group in groups:
-            group.add(parameter, *sides)
-    pooled, *by_height = (group.slopes() for group in groups)
-    heights = dict(sorted(zip(middle.heights_m, by_height, strict=True)))
-    return Sensitivity(tuple(parameters), rolls, seed, pooled, heights)
+            sides.append(sample(label, {parameter.name: value}))
+        for group, found in zip(groups, moves, strict=True):
+            found.append(_move(parameter, *(responses(side, group) for side in sides)))
+    slopes = [
+        _slopes(responses(middle, group)[0], found)
+        for group, found in zip(groups, moves, strict=True)
+    ]
+    heights = dict(sorted(zip(middle.heights_m, slopes[1:], strict=True)))
+    return Sensitivity(tuple(parameters), rolls, seed, slopes[0], heights)
 
 
-def after(fitted: Mapping[str, float], change: Change) -> Change:
-    """The change of a setup that has the values of a fit first.
-
-    Both are made from the models' files at once: a fitted pig does not know its own parameters.
-    """
-    return lambda base, moved: change(base, {**fitted, **moved})
+_Response = tuple[FloatArray, FloatArray]
+_Move = tuple[FloatArray, FloatArray, FloatArray]
 
 
-def _heights(rolls: Rolls) -> int:
-    return len(rolls.heights_m)
-
-
-class _Group:
-    """The rolls from one height, or all of them: collects a parameter after the other."""
-
-    def __init__(self, base: Rolls, turn: int | None) -> None:
-        self._turn = turn
-        self._frequency, _ = self._responses(base)
-        self._slopes: list[FloatArray] = []
-        self._curvatures: list[FloatArray] = []
-        self._differences: list[FloatArray] = []
-
-    def add(self, parameter: Varied, low: Rolls, high: Rolls) -> None:
-        """Takes the two sides of a parameter."""
-        per_scale = parameter.scale / (parameter.high - parameter.low)
-        (below, below_each), (above, above_each) = map(self._responses, (low, high))
-        self._slopes.append(per_scale * (above - below))
-        self._curvatures.append(0.5 * (above + below) - self._frequency)
-        self._differences.append(per_scale * (above_each - below_each))
-
-    def slopes(self) -> Slopes:
-        """All parameters together."""
-        each = np.array(self._differences)  # (parameters, rolls, 7), of mean 0
-        rolls = each.shape[1]
-        noise = np.stack(
-            [each[:, :, k] @ each[:, :, k].T for k in range(len(RESPONSES))], axis=2
-        ) / (rolls * max(rolls - 1, 1))
-        error = np.sqrt(np.diagonal(noise).T)
-        return Slopes(
-            self._frequency, np.array(self._slopes), error, noise, np.array(self._curvatures)
-        )
-
-    def _responses(self, rolls: Rolls) -> tuple[FloatArray, FloatArray]:
-        rows = np.arange(rolls.n)
-        if self._turn is not None:
-            rows = rows[rolls.columns["index"] % len(rolls.heights_m) == self._turn]
-        return responses(rolls, rows)
-
-
-def responses(rolls: Rolls, rows: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
-    """Frequencies, and what each roll does to them.
-
-    Args:
-        rolls: of one setup.
-        rows: which of them.
+def responses(rolls: Rolls, height: int | None) -> _Response:
+    """Frequencies of all rolls or those from `heights_m[height]`, and what each does to them.
 
     Returns:
         (7,) frequencies in the order of `RESPONSES`: of the pigs in a named pose, and touching of
         the rolls; (n, 7) each roll's influence, whose mean is 0: the frequency of a few rolls more
         or less differs by the mean of theirs. The two pigs of a roll count as one.
     """
+    rows = slice(None) if height is None else rolls.from_height(height)
     columns = {name: column[rows] for name, column in rolls.columns.items()}
     outcomes = codes_of(columns["outcome"], Outcome)
     counted = counted_rolls(
         codes_of(columns["status"], Status), outcomes, np.asarray(columns["touching"], dtype=bool)
     )
-    poses = [codes_of(columns[f"{pig}_pose"], Pose) for pig in PIG_NAMES]
-    named = range(len(NAMED_POSES))
-    shown = sum(np.stack([(pose == k) & counted for k in named], axis=1) * 1.0 for pose in poses)
-    pigs = np.asarray(shown)  # (n, 6): 0, 1 or 2 of a roll's pigs
-    touching = np.isin(outcomes, _TOUCHING) * 1.0
+    pigs = np.zeros((len(outcomes), len(NAMED_POSES)))  # 0, 1 or 2 of a roll's pigs
+    for pig in PIG_NAMES:
+        poses = codes_of(columns[f"{pig}_pose"], Pose)
+        pigs += (poses[:, None] == np.arange(len(NAMED_POSES))) & counted[:, None]
+    touch = [tuple(Outcome).index(one) for one in (Outcome.OINKER, Outcome.PIGGYBACK)]
+    touching = np.isin(outcomes, touch) * 1.0
     if not pigs.sum():
         raise ConfigError("no pig lies in a pose of the rules; ask for more rolls")
     frequency = pigs.sum(axis=0) / pigs.sum()
@@ -252,7 +226,19 @@ def responses(rolls: Rolls, rows: NDArray[np.intp]) -> tuple[FloatArray, FloatAr
     )
 
 
-TOLD, NOT_TOLD, UNRESOLVED = "told", "not told", "unresolved"
+def _move(parameter: Varied, low: _Response, high: _Response) -> _Move:
+    """The slope, the mean of both sides, and (n, 7) the slope's share of each roll, of mean 0."""
+    per_scale = parameter.scale / (parameter.high - parameter.low)
+    (below, below_each), (above, above_each) = low, high
+    return per_scale * (above - below), 0.5 * (above + below), per_scale * (above_each - below_each)
+
+
+def _slopes(frequency: FloatArray, moves: Sequence[_Move]) -> Slopes:
+    slopes, means, each = map(np.array, zip(*moves, strict=True))
+    rolls = each.shape[1]
+    products = [each[:, :, k] @ each[:, :, k].T for k in range(len(RESPONSES))]
+    noise = np.stack(products, axis=2) / (rolls * max(rolls - 1, 1))
+    return Slopes(frequency, slopes, noise, means - frequency)
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,31 +247,34 @@ class Combination(ExactValue):
 
     Attributes:
         weights: (parameters,) a unit vector, in scales.
-        eigenvalue: information about it, the noise's share taken off; may come out below 0.
-        noise: what the noise of the slopes alone gave; taken off.
+        eigenvalue: information about it, without `noise`; may come out below 0.
+        noise: what the noise of the slopes alone gave.
         error: standard error of the eigenvalue, or more: 2 sqrt(eigenvalue x noise) of slopes that
             are there, and sqrt(2) noise of the noise itself, as if it were all in one cell.
-        verdict: `told`: to better than one scale (eigenvalue above 1); `not told`: the prior
-            knows more; `unresolved`: within two errors of 1, roll more.
     """
 
     weights: FloatArray
     eigenvalue: float
     noise: float
     error: float
-    verdict: str
+
+    @property
+    def verdict(self) -> str:
+        """Whether the table knows it better than the prior; within two errors, roll more."""
+        if self.eigenvalue - 2.0 * self.error >= 1.0:
+            return TOLD
+        return NOT_TOLD if self.eigenvalue + 2.0 * self.error < 1.0 else UNRESOLVED
 
 
 @dataclass(frozen=True, eq=False)
 class Information(ExactValue):
-    """What a table knows.
+    """What a table knows, in scales.
 
     Attributes:
-        matrix: (parameters, parameters) Fisher information in scales, noise taken off.
-        noise: likewise, of the noise alone.
+        matrix: (parameters, parameters) Fisher information, without `noise`.
+        noise: (parameters, parameters) of the noise of the slopes alone.
         combinations: the best known first.
-        posterior_sd: (parameters,) with a prior of one scale each, in scales: 1 where the table
-            adds nothing.
+        posterior_sd: (parameters,) with a prior of one scale each; 1: the table adds nothing.
         correlation: (parameters, parameters) of that posterior.
     """
 
@@ -296,19 +285,14 @@ class Information(ExactValue):
     correlation: FloatArray
 
 
-def information(found: Sensitivity, real: Mapping[float, Joint]) -> Information:
-    """The information of real rolls about the parameters.
-
-    Args:
-        found: the slopes, by height.
-        real: the real rolls, by height, in the same order; only their numbers matter.
-    """
-    slopes = list(found.heights.values())
-    sizes = [(int(joint.pigs.sum()), joint.rolls) for joint in real.values()]
-    parts = [_of_height(one, *size) for one, size in zip(slopes, sizes, strict=True)]
-    raw = np.sum([part[0] for part in parts], axis=0)
-    noise = np.sum([part[1] for part in parts], axis=0)
-    matrix = raw - noise
+def fisher_information(found: Sensitivity, real: ByHeight) -> Information:
+    """The information of real rolls about the parameters; only the numbers of rolls matter."""
+    matrix, noise = np.zeros((2, len(found.parameters), len(found.parameters)))
+    for slopes, counts in zip(found.heights.values(), real.values(), strict=True):
+        weights = _weights(slopes.frequency, sum(counts.pose_cells().values()), counts.rolls)
+        matrix += np.einsum("pk,qk,k->pq", slopes.slope, slopes.slope, weights)
+        noise += np.einsum("pqk,k->pq", slopes.noise, weights)
+    matrix -= noise
     values, vectors = np.linalg.eigh(matrix)
     combinations = tuple(
         _combination(vectors[:, i], float(values[i]), noise) for i in np.argsort(values)[::-1]
@@ -319,26 +303,95 @@ def information(found: Sensitivity, real: Mapping[float, Joint]) -> Information:
     return Information(matrix, noise, combinations, sd, posterior / np.outer(sd, sd))
 
 
-def _of_height(slopes: Slopes, pigs: int, rolls: int) -> tuple[FloatArray, FloatArray]:
-    """Of a multinomial of poses and a binomial of touching; and what noise adds to it."""
-    poses, touching = slopes.frequency[:-1], float(slopes.frequency[-1])
+def _weights(frequency: FloatArray, pigs: int, rolls: int) -> FloatArray:
+    """(7,) of a multinomial of poses and a binomial of touching, for a slope squared."""
     # A frequency of 0 would weigh infinitely: half a real roll is the least that counts.
-    poses = np.maximum(poses, 0.5 / pigs)
-    touching = min(max(touching, 0.5 / rolls), 1.0 - 0.5 / rolls)
-    weights = np.append(pigs / poses, rolls / (touching * (1.0 - touching)))
-    return (
-        np.einsum("pk,qk,k->pq", slopes.slope, slopes.slope, weights),
-        np.einsum("pqk,k->pq", slopes.noise, weights),
-    )
+    poses = np.maximum(frequency[:-1], 0.5 / pigs)
+    touching = min(max(float(frequency[-1]), 0.5 / rolls), 1.0 - 0.5 / rolls)
+    return np.append(pigs / poses, rolls / (touching * (1.0 - touching)))
 
 
 def _combination(weights: FloatArray, eigenvalue: float, noise: FloatArray) -> Combination:
     share = float(weights @ noise @ weights)
     error = math.sqrt(4.0 * max(eigenvalue, 0.0) * share + 2.0 * share**2)
-    verdict = UNRESOLVED
-    if eigenvalue - 2.0 * error >= 1.0:
-        verdict = TOLD
-    elif eigenvalue + 2.0 * error < 1.0:
-        verdict = NOT_TOLD
     sign = 1.0 if weights[np.argmax(np.abs(weights))] >= 0 else -1.0
-    return Combination(sign * weights, eigenvalue, share, error, verdict)
+    return Combination(sign * weights, eigenvalue, share, error)
+
+
+def to_json(found: Sensitivity, known: Information) -> Json:
+    """Slopes for one `scale` of each parameter, pooled and by height, and the information."""
+    names = [parameter.name for parameter in found.parameters]
+
+    def named(values: FloatArray) -> Json:
+        return dict(zip(names, values.tolist(), strict=True))
+
+    combinations = [
+        {
+            "eigenvalue": one.eigenvalue,
+            "noise": one.noise,
+            "verdict": one.verdict,
+            "weights": named(one.weights),
+        }
+        for one in known.combinations
+    ]
+    heights = {mm(height): _slopes_to_json(one, names) for height, one in found.heights.items()}
+    return {
+        "physim": __version__,
+        "seed": found.seed,
+        "rolls": found.rolls,
+        "parameters": [asdict(parameter) for parameter in found.parameters],
+        "pooled": _slopes_to_json(found.pooled, names),
+        "heights": heights,
+        "information": {
+            "matrix": known.matrix.tolist(),
+            "noise": known.noise.tolist(),
+            "combinations": combinations,
+            "posterior_sd": named(known.posterior_sd),
+            "correlation": known.correlation.tolist(),
+        },
+    }
+
+
+def _slopes_to_json(slopes: Slopes, names: Sequence[str]) -> Json:
+    cells = np.stack([slopes.slope, slopes.error, slopes.curvature], axis=2).tolist()
+    return {
+        "frequency": dict(zip(RESPONSES, slopes.frequency.tolist(), strict=True)),
+        "slopes": {
+            name: {
+                response: dict(zip(("value", "error", "curvature"), cell, strict=True))
+                for response, cell in zip(RESPONSES, of_parameter, strict=True)
+            }
+            for name, of_parameter in zip(names, cells, strict=True)
+        },
+    }
+
+
+def to_text(found: Sensitivity, known: Information) -> str:
+    """The pooled slopes, and what the real table knows."""
+    return "\n".join(_lines(found, known))
+
+
+def _lines(found: Sensitivity, known: Information) -> Iterator[str]:
+    pooled = found.pooled
+    yield f"percentage points for the change in brackets, {found.rolls:,} rolls a side"
+    yield row(_WIDTHS, "", *HEADS)
+    yield row(_WIDTHS, "frequency, %", *map(percent, pooled.frequency))
+    for parameter, slope, error in zip(found.parameters, pooled.slope, pooled.error, strict=True):
+        yield row(_WIDTHS, parameter.label, *(percent(value, "+") for value in slope))
+        yield row(_WIDTHS, "", *(f"±{percent(value)}" for value in error))
+    yield ""
+    yield "what the real rolls know, the clearest first (1: as much as the prior)"
+    names = [parameter.name for parameter in found.parameters]
+    for one in known.combinations:
+        error = f"± {one.error:.3g}"
+        yield f"{one.eigenvalue:>10.3g} {error:10} {one.verdict:11} {_sum(one, names)}"
+    yield ""
+    yield f"{'parameter':{_WIDTHS[0]}}standard deviation with the table, in prior ones"
+    for name, sd in zip(names, known.posterior_sd.tolist(), strict=True):
+        yield f"{name:{_WIDTHS[0]}}{sd:.2f}"
+
+
+def _sum(one: Combination, names: Sequence[str]) -> str:
+    order = np.argsort(-np.abs(one.weights), kind="stable").tolist()
+    shown = [i for i in order if abs(one.weights[i]) >= _LEAST_WEIGHT]
+    return " ".join(f"{one.weights[i]:+.2f} {names[i]}" for i in shown or order[:1])

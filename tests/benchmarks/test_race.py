@@ -17,18 +17,13 @@ from physim.bench.race import (
 )
 from physim.dataset.plan import BatchPlan
 from physim.errors import PhysicsError
-from physim.statistics.counts import NAMED_POSES, Counts
+from physim.statistics.counts import Counts
 from physim.types import Pose
+from tests.counted import counts_of
 
 
 def counts(*of_poses: int) -> Counts:
-    return Counts(
-        rolls=sum(of_poses) // 2,
-        poses={
-            **dict.fromkeys(Pose, 0),
-            **dict(zip(NAMED_POSES, of_poses, strict=True)),
-        },
-    )
+    return counts_of(of_poses)
 
 
 def test_speeds_are_medians_and_ratios_are_taken_within_a_round() -> None:

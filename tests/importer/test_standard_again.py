@@ -20,8 +20,8 @@ from physim.importer.folder import write_folder
 from physim.importer.formats import export
 from physim.pigs.by_name import load_all
 from physim.simulator import RestTable
-from physim.statistics.compare import g_test, holm, total_variation
 from physim.statistics.counts import NAMED_POSES
+from physim.statistics.tests import g_test, holm, total_variation
 from physim.types import Pose
 from tests.importer import made
 

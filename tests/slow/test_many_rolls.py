@@ -14,8 +14,8 @@ from physim.dataset.parquet import read_columns, read_counts
 from physim.dataset.plan import BatchPlan
 from physim.dataset.rows import COLUMNS, Row, row_of
 from physim.dataset.run import run_batch
-from physim.statistics.compare import g_test, total_variation
 from physim.statistics.counts import NAMED_POSES
+from physim.statistics.tests import g_test, total_variation
 from physim.types import Outcome
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(4 * 3600)]
@@ -24,7 +24,7 @@ ONE_WORKER = """
 import json, sys
 from physim.dataset.plan import BatchPlan
 from physim.dataset.rows import counts_of, row_of
-from physim.statistics.report import summarize
+from physim.statistics.report import to_json
 
 def resident_mb():
     with open("/proc/self/statm") as pages:
@@ -39,7 +39,7 @@ with BatchPlan(n=1, seed=2026).open() as simulator:
         if index % 1000 == 999:
             counts = counts_of(rows) if index == 999 else counts + counts_of(rows)
             rows.clear()
-print(json.dumps({"grown_mb": resident_mb() - early, **summarize(counts)}))
+print(json.dumps({"grown_mb": resident_mb() - early, **to_json(counts)}))
 """
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from physim.errors import DatasetError
-from physim.statistics.compare import compare
 from physim.statistics.counts import Counts
-from physim.statistics.report import format_stats, summarize
+from physim.statistics.report import to_json, to_text
 from physim.statistics.tables import load_table
+from physim.statistics.tests import compare
 from physim.types import Ended, Outcome, PigResult, Pose, Roll, Status
 
 UP, T, OTHER = Pose.SIDE_DOT_UP, Pose.TROTTER, Pose.OTHER
@@ -167,7 +167,7 @@ def test_frozen() -> None:
 
 def test_json_names() -> None:
     counts = Counts.from_rows(ROLLS)
-    result = json.loads(json.dumps(summarize(counts, compare(counts, load_table("kern2006")))))
+    result = json.loads(json.dumps(to_json(counts, compare(counts, load_table("kern2006")))))
     assert list(result["poses"]) == [pose.value for pose in Pose]
     assert list(result["outcomes"]) == [outcome.value for outcome in Outcome]
     assert result["poses"]["trotter"]["count"] == 4
@@ -185,7 +185,7 @@ def test_json_names() -> None:
 
 
 def test_rests_of_two_models_are_kept_apart() -> None:
-    rests = summarize(Counts.from_rows(ROLLS), same_model=False)["rests"]
+    rests = to_json(Counts.from_rows(ROLLS), same_model=False)["rests"]
     assert {name: {key: cell["count"] for key, cell in rests[name].items()} for name in rests} == {
         "black": {"0": 1, "3": 2, "7": 1},
         "pink": {"0": 1, "3": 2},
@@ -200,7 +200,7 @@ def test_text_fits_a_terminal(name: str, rolls: list[Roll]) -> None:
     if len(rolls) > len(ROLLS):  # big numbers without counting them one by one
         for _ in range(17):
             counts += counts
-    text = format_stats(counts, compare(counts, load_table(name)))
+    text = to_text(counts, compare(counts, load_table(name)))
     assert max(map(len, text.splitlines())) <= 80
     assert "nan" not in text
     for word in ("leaning_jowler", "unsettled", "ambiguous", "off_table", "oinker", name):
@@ -210,13 +210,13 @@ def test_text_fits_a_terminal(name: str, rolls: list[Roll]) -> None:
 def test_pigs_that_lie_as_no_rule_says_are_told_apart_by_their_rests() -> None:
     other = roll(OTHER, OTHER, Outcome.AMBIGUOUS, None, rests=(4, 9))
     counts = Counts.from_rows([other, other, roll(OTHER, T, Outcome.AMBIGUOUS, None, rests=(9, 3))])
-    alike = format_stats(counts).splitlines()
+    alike = to_text(counts).splitlines()
     start = next(k for k, line in enumerate(alike) if line.startswith("rest (see `physim model`)"))
     assert [line.split()[:3] for line in alike[start + 1 : start + 4]] == [
         ["9", "3", "50.00"],
         ["4", "2", "33.33"],
         ["3", "1", "16.67"],
     ]
-    unlike = format_stats(counts, same_model=False)
+    unlike = to_text(counts, same_model=False)
     assert "9 of pink" in unlike and "9 of black" in unlike and "66.67" in unlike
-    assert "rest (see" not in format_stats(Counts.from_rows([roll(UP, T, Outcome.TROTTER, 5)] * 60))
+    assert "rest (see" not in to_text(Counts.from_rows([roll(UP, T, Outcome.TROTTER, 5)] * 60))

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from physim.statistics.compare import MONTE_CARLO, compare, g_test, total_variation
 from physim.statistics.counts import Counts
 from physim.statistics.tables import load_table
-from physim.statistics.tests import clopper_pearson
+from physim.statistics.tests import MONTE_CARLO, clopper_pearson, compare, g_test, total_variation
 from physim.types import Outcome, Pose
+from tests.counted import counts_of
 
 # Frequencies of the 11,954 pigs, in the order of `Pose`.
 REAL = np.array([3607, 4180, 1057, 2674, 363, 73]) / 11954
@@ -140,13 +140,8 @@ def test_a_wrong_sample_is_rejected(monte_carlo: bool) -> None:
     assert binomtest(rejected, 100, 0.05).pvalue < 1e-4
 
 
-def _pose_counts(pigs: list[int], other: int = 0) -> Counts:
-    poses: dict[Pose, int] = dict(zip(POSES, pigs, strict=True))
-    return Counts(rolls=sum(pigs) // 2, poses={**poses, Pose.OTHER: other})
-
-
 def test_the_table_against_itself() -> None:
-    comparison = compare(_pose_counts([3607, 4180, 1057, 2674, 363, 73]), load_table("kern2006"))
+    comparison = compare(counts_of([3607, 4180, 1057, 2674, 363, 73]), load_table("kern2006"))
     assert comparison.test is not None
     assert comparison.tv == 0
     assert comparison.test.g == pytest.approx(0, abs=1e-9)
@@ -156,10 +151,9 @@ def test_the_table_against_itself() -> None:
 
 def test_other_is_left_out() -> None:
     table = load_table("kern2006")
-    pigs = [600, 700, 180, 440, 60, 20]
+    pigs = dict(zip(POSES, [600, 700, 180, 440, 60, 20], strict=True))
     without, with_other = (
-        compare(_pose_counts(pigs), table),
-        compare(_pose_counts(pigs, 500), table),
+        compare(counts_of(poses), table) for poses in (pigs, {**pigs, Pose.OTHER: 500})
     )
     assert with_other.left_out == 500
     assert (with_other.tv, with_other.test) == (without.tv, without.test)
@@ -170,15 +164,15 @@ def test_pairs_and_touching() -> None:
     zero = Counts()
     counts = Counts(
         rolls=13,
-        pairs={
-            **zero.pairs,
-            (Pose.SIDE_DOT_UP, Pose.TROTTER): 7,
+        joint={
+            (Pose.SIDE_DOT_UP, Pose.TROTTER): 3,
+            (Pose.TROTTER, Pose.SIDE_DOT_UP): 4,
             (Pose.TROTTER, Pose.OTHER): 2,
         },
         outcomes={**zero.outcomes, Outcome.OINKER: 3, Outcome.PIGGYBACK: 1},
     )
     comparison = compare(counts, table)
-    assert {cell: n for cell, n in comparison.observed.items() if n} == {
+    assert {cell: n for cell, n in counts.pair_cells().items() if n} == {
         "side_dot_up+trotter": 7,
         "touching": 4,
     }

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from physim import config
 from physim.errors import ConfigError
 from physim.rules.score import score
 from physim.statistics.counts import NAMED_PAIRS, pair_name
-from physim.statistics.tables import load_table, pool_poses, table_names
+from physim.statistics.tables import load_table, pool_poses, table_folder, table_names
 from physim.types import Pose
 
 POOLED = {
@@ -24,12 +25,12 @@ POOLED = {
 def test_names_and_sources() -> None:
     assert table_names() == ["kern2006", "kern2006_pairs"]
     for name in table_names():
-        table = load_table(name)
+        table, about = load_table(name), config.load(table_folder() / f"{name}.yaml")
         assert table.name == name
-        assert "Kern" in table.source
-        assert table.method
-        assert table.notes
-        assert sum(table.counts.values()) == table.sample_size
+        assert "Kern" in about["source"]
+        assert about["method"]
+        assert about["notes"]
+        assert about["sample_size"] == table.sample_size == sum(table.counts.values())
 
 
 def test_pooled_table() -> None:

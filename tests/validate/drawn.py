@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.statistics.joint import Joint
+from physim.statistics.counts import Counts
 from physim.types import Outcome, Pose, Status
 from physim.validate.datasets import Rolls, SetupPlan
 
@@ -100,6 +100,6 @@ class Drawn:
         return rolls(plan.n, plan.seed, (chosen, chosen))
 
 
-def joint(frequencies: Frequencies, n: int = 100_000, seed: int = 1, **more: float) -> Joint:
+def counts(frequencies: Frequencies, n: int = 100_000, seed: int = 1, **more: float) -> Counts:
     """A sample of rolls as counts."""
-    return rolls(n, seed, (frequencies, frequencies), **more).joint  # type: ignore[arg-type]
+    return rolls(n, seed, (frequencies, frequencies), **more).counts  # type: ignore[arg-type]

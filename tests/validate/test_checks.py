@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from physim.statistics.joint import Joint, real_by_height, total
-from physim.statistics.tables import load_table
+from physim.statistics.counts import NAMED_POSES, Counts, total
+from physim.statistics.tables import load_table, real_by_height
 from physim.validate import checks
 from physim.validate.checks import Check, height_checks
-from physim.validate.run_checks import settle_checks
+from physim.validate.validation import settle_checks
 from tests.validate import drawn
 
 REAL = real_by_height(load_table("kern2006_pairs").rows)
@@ -30,12 +31,12 @@ def failed(found: list[Check]) -> set[str]:
 
 def test_the_real_frequencies_pass() -> None:
     for seed in range(5):
-        sample = drawn.joint(drawn.REAL, seed=seed)
+        sample = drawn.counts(drawn.REAL, seed=seed)
         assert failed(checks.pose_checks(sample, POOLED, seed)) == set()
 
 
 def test_each_pose_stands_beside_its_exact_interval() -> None:
-    found = named(checks.pose_checks(drawn.joint(drawn.REAL), POOLED, 1))
+    found = named(checks.pose_checks(drawn.counts(drawn.REAL), POOLED, 1))
     jowler = found["poses.leaning_jowler"]  # 73 of 11,954
     assert jowler.limit == pytest.approx((0.00479, 0.00767), abs=5.1e-6)
     assert found["poses.side_dot_up"].limit == pytest.approx((0.29352, 0.31006), abs=5.1e-6)
@@ -44,7 +45,7 @@ def test_each_pose_stands_beside_its_exact_interval() -> None:
 
 def test_two_points_from_dot_down_to_dot_up_are_rejected() -> None:
     for seed in range(5):
-        wrong = drawn.joint(drawn.moved(0.02, "side_dot_down", "side_dot_up"), seed=seed)
+        wrong = drawn.counts(drawn.moved(0.02, "side_dot_down", "side_dot_up"), seed=seed)
         assert failed(checks.pose_checks(wrong, POOLED, seed)) == {
             "poses.tv",
             "poses.side_dot_up",
@@ -56,7 +57,7 @@ def test_two_points_from_dot_down_to_dot_up_are_rejected() -> None:
 
 @pytest.mark.parametrize(("one", "two"), list(combinations(drawn.NAMES, 2)))
 def test_a_mislabelled_pose_is_rejected(one: str, two: str) -> None:
-    wrong = drawn.joint(drawn.swapped(one, two))
+    wrong = drawn.counts(drawn.swapped(one, two))
     found = failed(checks.pose_checks(wrong, POOLED, 1))
     assert {"poses.tv", "poses.g", f"poses.{one}", f"poses.{two}"} <= found
 
@@ -65,40 +66,41 @@ def test_the_g_test_errs_at_its_rate() -> None:
     """Both samples drawn from one distribution; a right check fails with probability 1e-4."""
     rejected = 0
     for seed in range(200):
-        real = drawn.joint(drawn.REAL, n=6_000, seed=1_000 + seed)
-        simulated = drawn.joint(drawn.REAL, n=6_000, seed=seed)
+        real = drawn.counts(drawn.REAL, n=6_000, seed=1_000 + seed)
+        simulated = drawn.counts(drawn.REAL, n=6_000, seed=seed)
         rejected += named(checks.pose_checks(simulated, real, seed))["poses.g"].ok is False
     assert binomtest(rejected, 200, 0.05).pvalue > 1e-4
 
 
 def test_independent_pigs_pass_the_two_pig_table() -> None:
     for seed in range(3):
-        found = named(checks.pair_checks(drawn.joint(drawn.REAL, seed=seed), POOLED, seed))
+        found = named(checks.pair_checks(drawn.counts(drawn.REAL, seed=seed), POOLED, seed))
         assert failed(list(found.values())) == set()
         assert found["pairs.g"].detail["p_method"] == "monte_carlo"
 
 
 def test_pigs_that_copy_each_other_are_rejected_by_the_two_pig_table_alone() -> None:
-    right = drawn.joint(drawn.REAL, n=50_000)
-    poses = right.poses.copy()
-    for pose in range(6):  # a tenth of the rolls: pink as black
-        gone = (right.poses[pose] * 0.1).astype(int)
-        poses[pose] -= gone
-        poses[pose, pose] += gone.sum()
-    wrong = Joint(rolls=right.rolls, poses=poses, touching=right.touching)
+    right = drawn.counts(drawn.REAL, n=50_000)
+    joint = dict(right.joint)
+    for black in NAMED_POSES:  # a tenth of the rolls: pink as black
+        for pink in NAMED_POSES:
+            gone = int(right.joint[black, pink] * 0.1)
+            joint[black, pink] -= gone
+            joint[black, black] += gone
+    wrong = replace(right, joint=joint)
     assert "pairs.g" in failed(checks.pair_checks(wrong, POOLED, 1))
     assert "poses.g" not in failed(checks.pose_checks(wrong, POOLED, 1))
 
 
 @pytest.mark.parametrize(("touching", "ok"), [(0.001, False), (0.004, True), (0.008, False)])
 def test_touching_within_the_real_interval(touching: float, ok: bool) -> None:
-    sample = drawn.joint(drawn.REAL, touching=touching)
+    sample = drawn.counts(drawn.REAL, touching=touching)
     assert named(checks.pair_checks(sample, POOLED, 1))["pairs.touching"].ok is ok
 
 
 def test_unnamed_rolls_have_a_limit() -> None:
     for share, ok in ((0.001, True), (0.01, False)):
-        (check,) = checks.settled_checks(drawn.joint(drawn.REAL, unsettled=share))
+        (check,) = checks.settled_checks(drawn.counts(drawn.REAL, unsettled=share))
         assert check.ok is ok
         assert check.value == pytest.approx(share, rel=0.2)
 
@@ -116,7 +118,7 @@ def test_heights_and_what_the_effect_of_height_means() -> None:
         ratios.append(found["height.log_likelihood_ratio"])
     right, nothing, wrong = ratios
     # The best that any prediction can do is G / 2 of the real heights against each other.
-    heights = [joint.pigs.tolist() for joint in REAL.values()]
+    heights = [list(counts.pose_cells().values()) for counts in REAL.values()]
     best = checks.g_test(*heights).g / 2
     assert right.value is not None and wrong.value is not None and nothing.value is not None
     assert 0.9 * best < right.value <= 1.02 * best
@@ -142,7 +144,7 @@ def test_by_pig_there_is_no_limit() -> None:
     by_name = named(found)
     assert {f"pig.{pig}.{mm}.g" for pig in ("black", "pink") for mm in (127, 203)} <= set(by_name)
     # The real pigs differ; see the tables' own contingency test.
-    black, pink = (REAL[0.127].pig(pig).tolist() for pig in ("black", "pink"))
+    black, pink = (list(REAL[0.127].pose_cells(pig).values()) for pig in ("black", "pink"))
     assert by_name["pig.real_black_against_pink.127.g"].value == checks.g_test(black, pink).g
 
 
@@ -151,15 +153,15 @@ def test_blocks_of_one_sample_are_alike_and_a_drift_is_not() -> None:
     (test, _) = checks.block_checks(even.blocks(10), 1)
     assert test.p is not None and test.p > 1e-3
     assert test.detail["df"] == 45
-    later = drawn.joint(drawn.moved(0.06, "side_dot_down", "side_dot_up"), n=2_000, seed=7)
+    later = drawn.counts(drawn.moved(0.06, "side_dot_down", "side_dot_up"), n=2_000, seed=7)
     (test, _) = checks.block_checks([*even.blocks(10)[:-1], later], 1)
     assert test.p is not None and test.p < 1e-3
 
 
 def test_finer_rolls_that_drift_are_rejected() -> None:
-    right = drawn.joint(drawn.REAL, seed=1)
+    right = drawn.counts(drawn.REAL, seed=1)
     for shift, ok in ((0.0, True), (0.02, False)):
-        finer = drawn.joint(drawn.moved(shift, "razorback", "trotter"), seed=2)
+        finer = drawn.counts(drawn.moved(shift, "razorback", "trotter"), seed=2)
         found = named(checks.convergence_checks("step", right, finer, 1))
         assert found["step.tv"].ok is ok
         assert found["step.pairs.g"].p is not None
@@ -184,7 +186,7 @@ def test_fast_against_full_counts_the_rolls_that_differ() -> None:
 
 
 def test_an_empty_sample_fails_and_does_not_crash() -> None:
-    empty = Joint()
+    empty = Counts()
     found = [
         *checks.pose_checks(empty, POOLED, 1),
         *checks.pair_checks(empty, POOLED, 1),

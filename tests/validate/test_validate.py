@@ -12,12 +12,17 @@ from physim.cli import validate as command
 from physim.errors import ConfigError, DatasetError
 from physim.poses import classify
 from physim.simulator import Setup
-from physim.statistics.joint import real_by_height
-from physim.statistics.tables import load_table
+from physim.statistics.tables import load_table, real_by_height
 from physim.validate.datasets import Folder, Request, plan
 from physim.validate.plot import plot_validation
-from physim.validate.report import in_force, to_json, to_text
-from physim.validate.run_checks import GROUPS, Validation, validate
+from physim.validate.validation import (
+    GROUPS,
+    Validation,
+    provenance,
+    to_json,
+    to_text,
+    validate,
+)
 from tests.validate import drawn
 from tests.validate.drawn import Drawn
 
@@ -123,15 +128,15 @@ def test_json_is_plain_and_complete(right: Validation) -> None:
 def test_the_hashes_tell_another_classifier(
     request_: Request, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = in_force(request_.setup)
-    assert in_force(request_.setup) == before
+    before = provenance(request_.setup)
+    assert provenance(request_.setup) == before
     monkeypatch.setattr(classify, "LYING_DEG", 54.0)
-    after = in_force(request_.setup)
+    after = provenance(request_.setup)
     key = "constants_sha256"
     assert after["classifier"][key] != before["classifier"][key]
     assert after["tolerances"] == before["tolerances"]
     criterion = replace(request_.setup.criterion, window_s=0.05)
-    changed = in_force(replace(request_.setup, criterion=criterion))
+    changed = provenance(replace(request_.setup, criterion=criterion))
     assert changed["rest_criterion"][key] != before["rest_criterion"][key]
 
 
@@ -169,7 +174,7 @@ def test_rolls_are_kept_and_those_of_another_setup_refused(
     """Physics, a few rolls of it."""
     small = replace(request_, rolls=6)
     made = Folder(tmp_path, 1, None)(plan("main", small))
-    assert made.n == 6 and sum(joint.rolls for joint in made.by_height().values()) == 6
+    assert made.n == 6 and sum(counts.rolls for counts in made.by_height().values()) == 6
     part = next((tmp_path / "main" / "rolls").glob("*.parquet"))
     before = part.stat().st_mtime_ns
     again = Folder(tmp_path, 1, None)(plan("main", small))

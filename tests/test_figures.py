@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from physim.errors import ConfigError
-from physim.validate.plot import drawn
+from physim.figures import drawn
 
 pytest.importorskip("matplotlib")
 
 DRAW = """
 import sys
 from pathlib import Path
-from physim.validate.plot import drawn
+from physim.figures import drawn
 with drawn(Path("a.png"), 3, 2) as figure:
     figure.subplots(1, 1).set_title("$x$")
 """
@@ -37,7 +37,7 @@ def test_odd_settings_change_nothing(tmp_path: Path) -> None:
         run = subprocess.run(
             [sys.executable, "-c", DRAW],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **variables},
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), **variables},
             capture_output=True,
             text=True,
             check=False,
