@@ -1,7 +1,7 @@
 """The same pigs in MuJoCo: another engine, as a second opinion on speed and frequencies.
 
-Parts, mass, tosses, time step and rest criterion are physim's, and the engine steps in C between
-two looks. Units are SI: MuJoCo has no hidden lengths of the size of a pig.
+Units are SI: MuJoCo has no hidden lengths of the size of a pig. The engine steps in C between two
+samples.
 
 MuJoCo has no restitution. Its contacts are damped springs whose stiffness and damping are given
 per mass (`solref` with negative numbers), so a contact is an oscillator with the frequency w and
@@ -15,17 +15,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from types import TracebackType
 
 import mujoco
 import numpy as np
 from scipy.optimize import brentq
 
-from physim.bench.stillness import Seen, Stillness, off_table
+from physim.bench.benchmark import Motion, OutsideEngine
 from physim.physics.body import Body
 from physim.quaternions import conjugate, rotate
 from physim.simulator import Setup
-from physim.types import GRAVITY_M_S2, Ended, FloatArray, Rest, RigidState, Status, Toss
+from physim.types import GRAVITY_M_S2, FloatArray, Toss
 
 # w h: a sphere's restitution is off by .05 at most in the mean over the phases of the step, by .12
 # in the worst one.
@@ -36,47 +35,17 @@ _IMPEDANCE = 0.7
 _BITS = (1, 2)  # collision classes of the two pigs
 
 
-class MujocoPigs:
-    """Two pigs and a table in one MuJoCo model. Use it with `with`."""
+class MujocoPigs(OutsideEngine):
+    """Two pigs and a table in one MuJoCo model."""
 
-    def __init__(self, setup: Setup) -> None:
-        self.setup = setup
-        self.bodies = (Body.of(setup.black), Body.of(setup.pink))
-
-    def __enter__(self) -> MujocoPigs:
+    def open(self) -> None:
+        """Makes the world."""
         self.model = mujoco.MjModel.from_xml_string(model_xml(self.setup, self.bodies))
         self.data = mujoco.MjData(self.model)
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Gives the world's memory back."""
         del self.model, self.data
-
-    def settle(self, toss: Toss) -> Rest:
-        """From release to rest; states in the pig frame."""
-        rule, settings = self.setup.criterion, self.setup.settings
-        self.release(toss)
-        still = Stillness(self.bodies, self.setup.table, rule)
-        status, steps, now_s, pigs = Status.UNSETTLED, 0, 0.0, self.look()
-        while now_s < rule.cap_s:
-            self.advance(settings.steps_a_call)
-            steps += settings.steps_a_call
-            now_s = steps * settings.time_step_s
-            pigs = self.look()
-            if still.at_rest(now_s, pigs, self.pigs_meet):
-                status = Status.OK
-                break
-        if any(off_table(pig, self.setup.table) for pig in pigs):
-            status = Status.OFF_TABLE
-        first, second = (
-            body.leave(RigidState(*(np.array(numbers) for numbers in pig)))
-            for body, pig in zip(self.bodies, pigs, strict=True)
-        )
-        return Rest(status, Ended.REST, now_s, (first, second), (now_s, now_s), steps)
 
     def release(self, toss: Toss) -> None:
         """Puts the pigs where the toss lets them go."""
@@ -92,8 +61,8 @@ class MujocoPigs:
         """Steps the world, in C."""
         mujoco.mj_step(self.model, self.data, nstep=steps)
 
-    def look(self) -> Sequence[Seen]:
-        """Both pigs' motion, principal frame, SI; the spin along the pig's own axes."""
+    def sample(self) -> Sequence[Motion]:
+        """The motion of both pigs; the spin is along the pig's own axes."""
         places, motions = self.data.qpos.tolist(), self.data.qvel.tolist()
         pigs = []
         for place, motion in zip((places[:7], places[7:]), (motions[:6], motions[6:]), strict=True):
@@ -111,18 +80,14 @@ class MujocoPigs:
 def model_xml(setup: Setup, bodies: tuple[Body, Body]) -> str:
     """The MuJoCo model: two pigs, and a table for each, since a pair has its own factors."""
     surface, (black, pink) = setup.table.surface, setup.pigs
-    step = setup.settings.time_step_s
-    between = _contact(
-        black.lateral_friction * pink.lateral_friction, black.restitution * pink.restitution, step
-    )
+    step_s = setup.settings.time_step_s
+    friction = black.lateral_friction * pink.lateral_friction
+    between = _contact(friction, black.restitution * pink.restitution, step_s)
     meshes, tables, pigs = [], [], []
     for number, body in enumerate(bodies):
         pig, own, other = body.model, _BITS[number], _BITS[1 - number]
-        on_table = _contact(
-            pig.lateral_friction * surface.lateral_friction,
-            pig.restitution * surface.restitution,
-            step,
-        )
+        friction = pig.lateral_friction * surface.lateral_friction
+        on_table = _contact(friction, pig.restitution * surface.restitution, step_s)
         tables.append(
             f'<geom type="plane" size="1 1 1" contype="{4 * own}" conaffinity="0" '
             f'priority="1" {on_table}/>'  # its factors count, not the pig's
@@ -141,7 +106,7 @@ def model_xml(setup: Setup, bodies: tuple[Body, Body]) -> str:
         )
     return (
         f'<mujoco><compiler inertiafromgeom="false" boundmass="0" boundinertia="0"/>'
-        f'<option timestep="{step:.17g}" gravity="0 0 {-GRAVITY_M_S2}" cone="elliptic" '
+        f'<option timestep="{step_s:.17g}" gravity="0 0 {-GRAVITY_M_S2}" cone="elliptic" '
         f'impratio="10" integrator="implicit"/>'
         f"<asset>{''.join(meshes)}</asset>"
         f"<worldbody>{''.join(tables)}{''.join(pigs)}</worldbody></mujoco>"

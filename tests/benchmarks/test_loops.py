@@ -9,7 +9,6 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
-from physim.bench.race import Judged
 from physim.physics.body import Body
 from physim.physics.flight import Flight
 from physim.simulator import Setup
@@ -22,9 +21,9 @@ Array = np.ndarray
 
 
 def test_a_toss_comes_to_rest_in_a_pose_of_the_rules(loop: Any, setup: Setup) -> None:
-    with Judged(setup, loop(setup)) as contestant:
-        rolls = [contestant.roll(1, index) for index in range(4)]
-        again = contestant.roll(1, 0)
+    with loop(setup) as engine:
+        rolls = [engine.roll(1, index) for index in range(4)]
+        again = engine.roll(1, 0)
     assert again.index == 0
     for roll in rolls:
         assert roll.status is Status.OK
@@ -48,7 +47,7 @@ def test_flight_is_a_parabola_and_a_free_rotation(
     with loop(setup) as engine:
         engine.release(Toss(*starts))
         engine.advance(steps)
-        seen = engine.look()
+        seen = engine.sample()
     for body, start, (position, quat, moved, _) in zip(
         (Body.of(standard),) * 2, starts, seen, strict=True
     ):
@@ -97,7 +96,7 @@ def test_the_first_contact_is_where_flight_computes_it(
     with loop(setup) as engine:
         engine.release(toss)
         steps = 0
-        while max(_off_fall(engine.look(), toss, steps * step_s)) < 1e-3:
+        while max(_off_fall(engine.sample(), toss, steps * step_s)) < 1e-3:
             engine.advance(1)
             steps += 1
     # It shows at the end of the step after the one in which the pig sinks in.
@@ -136,9 +135,9 @@ def _rebound_m(engine: Any, height_m: float) -> float:
     starts = [RigidState(np.array([x, 0.0, height_m + 0.01]), upright) for x in (-1.0, 1.0)]
     engine.release(Toss(*starts))
     top_m, rising = 0.0, False
-    while not rising or engine.look()[0][2][2] > 0.0:
+    while not rising or engine.sample()[0][2][2] > 0.0:
         engine.advance(1)
-        position, _, velocity, _ = engine.look()[0]
+        position, _, velocity, _ = engine.sample()[0]
         rising = rising or velocity[2] > 0.0
         top_m = position[2] - 0.01
     return top_m
@@ -154,7 +153,7 @@ def test_a_block_slides_v2_over_2_mu_g(
     with loop(replace(setup, black=pig, pink=pig, table=table)) as engine:
         engine.release(Toss(*starts))
         engine.advance(1024)
-        seen = engine.look()
+        seen = engine.sample()
     for position, _, moved, _ in seen:
         assert position[0] == pytest.approx(0.6**2 / (2 * 0.48 * G), rel=0.03)
         assert np.linalg.norm(moved) < 1e-3
@@ -180,7 +179,7 @@ def test_mujoco_has_the_pigs_mass_shape_and_factors(setup: Setup) -> None:
     assert np.allclose(inertia, setup.black.inertia_kg_m2, rtol=1e-6, atol=1e-13)
     fallen = np.array([0.1, 0.2, 0.3 - G * setup.settings.time_step_s**2])
     expected = setup.black.vertices_m + fallen
-    # The look is that of the step's start. Points inside the hull may have been dropped.
+    # The sample is that of the step's start. Points inside the hull may have been dropped.
     for corner in corners:
         assert np.abs(expected - corner).sum(axis=1).min() < 1e-5
     assert np.allclose(corners.min(axis=0), expected.min(axis=0), atol=1e-5)

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from scipy.spatial.transform import Rotation
 
-from physim.bench.stillness import Seen, Stillness
+from physim.bench.benchmark import Motion, PairRestDetector
 from physim.physics.body import Body
 from physim.physics.rest import RestCriterion
 from physim.types import PigModel, Table
 
-LOOK_S = 1 / 128
+CHECK_S = 1 / 128
 WINDOW_S = RestCriterion().window_s
 SIDE_M = 0.02
 
@@ -26,43 +26,43 @@ def seen(
     x: float = 0.0,
     turn: Rotation | None = None,
     velocity: tuple[float, ...] = (0.0, 0.0, 0.0),
-) -> Seen:
+) -> Motion:
     quat = (turn or Rotation.identity()).as_quat()
     return (x, 0.0, z), quat.tolist(), velocity, (0.0, 0.0, 0.0)
 
 
 @pytest.fixture
-def still(box: Callable[..., PigModel], bare_table: Callable[..., Table]) -> Stillness:
+def still(box: Callable[..., PigModel], bare_table: Callable[..., Table]) -> PairRestDetector:
     body = Body.of(box((SIDE_M, SIDE_M, SIDE_M)))
-    return Stillness((body, body), bare_table(2.0), RestCriterion())
+    return PairRestDetector((body, body), bare_table(2.0), RestCriterion())
 
 
 def first_rest_s(
-    still: Stillness, pig: Callable[[float], Seen], meet: Callable[[], bool] = never
+    still: PairRestDetector, pig: Callable[[float], Motion], meet: Callable[[], bool] = never
 ) -> float:
     """When the criterion is met, the other pig lying still; infinite for not within 1 s."""
-    for look in range(1, 129):
-        now_s = look * LOOK_S
+    for check in range(1, 129):
+        now_s = check * CHECK_S
         if still.at_rest(now_s, (pig(now_s), seen(x=0.5)), meet):
             return now_s
     return math.inf
 
 
-def test_a_cube_that_lies_is_at_rest_after_the_window(still: Stillness) -> None:
-    # The first look begins the window.
+def test_a_cube_that_lies_is_at_rest_after_the_window(still: PairRestDetector) -> None:
+    # The first check begins the window.
     assert first_rest_s(still, lambda _: seen()) == pytest.approx(
-        LOOK_S + math.ceil(WINDOW_S / LOOK_S) * LOOK_S
+        CHECK_S + math.ceil(WINDOW_S / CHECK_S) * CHECK_S
     )
 
 
-def test_what_moves_is_not(still: Stillness) -> None:
+def test_what_moves_is_not(still: PairRestDetector) -> None:
     limit = RestCriterion().speed * math.sqrt(2 * 9.81 * SIDE_M)
     slow, fast = (0.9 * limit, 0.0, 0.0), (1.1 * limit, 0.0, 0.0)
     assert first_rest_s(still, lambda _: seen(velocity=slow)) < 0.2
     assert first_rest_s(still, lambda _: seen(velocity=fast)) == math.inf
 
 
-def test_what_creeps_or_turns_is_not(still: Stillness) -> None:
+def test_what_creeps_or_turns_is_not(still: PairRestDetector) -> None:
     per_window = 1.3 * RestCriterion().displacement * SIDE_M / WINDOW_S
     assert first_rest_s(still, lambda t: seen(x=per_window * t)) == math.inf
     corner_m = SIDE_M * math.sqrt(3) / 2
@@ -74,13 +74,13 @@ def test_what_creeps_or_turns_is_not(still: Stillness) -> None:
     )
 
 
-def test_the_window_begins_anew_after_a_move(still: Stillness) -> None:
-    moved_s = 6 * LOOK_S
+def test_the_window_begins_anew_after_a_move(still: PairRestDetector) -> None:
+    moved_s = 6 * CHECK_S
     at_s = first_rest_s(still, lambda t: seen(x=0.0 if t < moved_s else 0.001))
-    assert at_s == pytest.approx(moved_s + math.ceil(WINDOW_S / LOOK_S) * LOOK_S)
+    assert at_s == pytest.approx(moved_s + math.ceil(WINDOW_S / CHECK_S) * CHECK_S)
 
 
-def test_what_hovers_or_balances_is_not(still: Stillness) -> None:
+def test_what_hovers_or_balances_is_not(still: PairRestDetector) -> None:
     hovering = seen(z=SIDE_M / 2 + 0.006 * SIDE_M)
     tilted = Rotation.from_euler("y", 40, degrees=True)
     low_m = SIDE_M / 2 * (math.sin(math.radians(40)) + math.cos(math.radians(40)))
@@ -90,7 +90,7 @@ def test_what_hovers_or_balances_is_not(still: Stillness) -> None:
         assert first_rest_s(still, lambda _, pig=pig: pig) == math.inf
     # A pig that leans on the other gets twice the window.
     at_s = first_rest_s(still, lambda _: on_an_edge, meet=lambda: True)
-    assert at_s == pytest.approx(LOOK_S + math.ceil(2 * WINDOW_S / LOOK_S) * LOOK_S)
+    assert at_s == pytest.approx(CHECK_S + math.ceil(2 * WINDOW_S / CHECK_S) * CHECK_S)
 
 
 def test_limits_are_those_of_the_rule(
@@ -98,5 +98,5 @@ def test_limits_are_those_of_the_rule(
 ) -> None:
     body = Body.of(box((SIDE_M, SIDE_M, SIDE_M)))
     patient = replace(RestCriterion(), window_s=0.5)
-    still = Stillness((body, body), bare_table(2.0), patient)
-    assert first_rest_s(still, lambda _: seen()) == pytest.approx(0.5 + LOOK_S)
+    still = PairRestDetector((body, body), bare_table(2.0), patient)
+    assert first_rest_s(still, lambda _: seen()) == pytest.approx(0.5 + CHECK_S)
