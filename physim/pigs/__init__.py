@@ -10,16 +10,13 @@ from physim.pigs.by_name import (
 )
 from physim.pigs.model import LoadedModel, VisualMesh
 from physim.pigs.stable_poses import (
-    Pass,
     StableRest,
     model_rests,
-    rests_and_passes,
     stable_rests,
 )
 
 __all__ = [
     "LoadedModel",
-    "Pass",
     "StableRest",
     "VisualMesh",
     "build_model",
@@ -28,7 +25,6 @@ __all__ = [
     "model_folder",
     "model_names",
     "model_rests",
-    "rests_and_passes",
     "stable_rests",
     "visual_mesh",
 ]
