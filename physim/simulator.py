@@ -32,9 +32,9 @@ from physim.physics.energy_bound import Certificate
 from physim.physics.rest import RestCriterion
 from physim.physics.surfaces import EngineSettings
 from physim.physics.surfaces import table as table_named
-from physim.pigs.by_name import load_model, model_folder
 from physim.pigs.mesh import write_text
-from physim.pigs.model import load_folder
+from physim.pigs.model import load_folder, load_model
+from physim.pigs.model_file import model_folder
 from physim.pigs.stable_poses import StableRest, model_rests
 from physim.poses.classify import classify
 from physim.poses.contacts import pig_contacts, table_contacts, table_gap_m

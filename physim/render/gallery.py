@@ -11,7 +11,7 @@ from PIL import Image as Pillow
 
 from physim.dataset.folder import read_columns
 from physim.errors import DatasetError
-from physim.pigs.by_name import load_model
+from physim.pigs.model import load_model
 from physim.render.pictures import Tile, contact_sheet, headline, title_of
 from physim.render.pig_meshes import PlacedPig
 from physim.render.replay import RunTheatre, Theatre

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, identity
 
-from physim.pigs.by_name import load_all
-from physim.pigs.model import LoadedModel
+from physim.pigs.model import LoadedModel, load_all
 from physim.render.light import seen_sky
 from physim.render.raster import Seen
 from physim.types import BLACK, ExactValue, FloatArray, RigidState

@@ -19,7 +19,7 @@ import numpy as np
 
 from physim.dataset.plan import BatchPlan
 from physim.physics.surfaces import surface_names
-from physim.pigs.by_name import model_names, own_names
+from physim.pigs.model_file import model_names, own_names
 from physim.render.camera import View
 from physim.render.pictures import headline
 from physim.render.replay import Replay, RunTheatre, Theatre

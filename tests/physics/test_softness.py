@@ -17,7 +17,7 @@ from physim.physics.engine import UNITS_PER_M
 from physim.physics.soft import damping_kg_s, damping_ratio, restitution_of, sag_m
 from physim.physics.state import PlainState
 from physim.physics.surfaces import table as table_named
-from physim.pigs.by_name import load_model
+from physim.pigs.model import load_model
 from physim.simulator import RestTable, lying
 from physim.types import PigModel, RigidState, Surface, Table
 from tests.physics.engines import STEP_S, Alone, Beside, both, opened
