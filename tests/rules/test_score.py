@@ -137,10 +137,10 @@ import sys
 for name in ("pybullet", "trimesh", "pyarrow"):
     sys.modules[name] = None
 import physim.rules.score
-from physim.statistics import compare, counts, summary, tables, text
+from physim.statistics import compare, counts, report, tables
 result = physim.rules.score.score("trotter", "snouter")
 comparison = compare.compare(counts.Counts(), tables.load_table("kern2006"))
-text.format_stats(counts.Counts(), comparison)
+report.format_stats(counts.Counts(), comparison)
 print(result.outcome.value, result.score)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
