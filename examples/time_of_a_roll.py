@@ -11,19 +11,22 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from physim.physics.engine import Client
-from physim.physics.flight import Flight
-from physim.physics.pair import PairClient
-from physim.physics.proximity import Watch
-from physim.physics.single import SoloClient
+from physim.physics.engine import Engine
+from physim.physics.fast.bounds import ProximityMonitor
+from physim.physics.fast.flight import Flight
+from physim.physics.fast.pair import PigPair
+from physim.physics.fast.single import SinglePig
 from physim.simulator import Setup, Simulator
 
 # Of each part of a roll, the methods that do its work.
 PARTS: dict[str, tuple[tuple[type, str], ...]] = {
-    "flight": ((Flight, "landing_s"), (Flight, "plain"), (Flight, "attitude")),
-    "contact": ((Client, "run"),),
-    "bodies": ((PairClient, "place"), (SoloClient, "place")),
-    "watching": ((Watch, "ticks"), (Watch, "met")),  # whether the pigs may meet
+    "flight": ((Flight, "__init__"), (Flight, "plain"), (Flight, "attitude")),
+    "contact": ((Engine, "run"),),
+    "bodies": ((PigPair, "place"), (SinglePig, "place")),
+    "watching": (  # whether the pigs may meet
+        (ProximityMonitor, "steps_ahead"),
+        (ProximityMonitor, "possible_contact"),
+    ),
 }
 spent: Counter[str] = Counter()
 
@@ -59,7 +62,7 @@ def main(rolls: int) -> None:
             return rest
 
         simulator.roll(1, 0)  # the first roll also warms up
-        simulator.settle = timed("looking", counted)
+        simulator.settle = timed("checking", counted)
         simulator.judge = timed("naming", simulator.judge)
         spent.clear()
         start = time.process_time()
@@ -67,7 +70,7 @@ def main(rolls: int) -> None:
             simulated_s += simulator.roll(1, index).time_s
         total = time.process_time() - start
     print(f"{rolls} rolls, {simulated_s / rolls:.3f} s and {steps / rolls:.0f} steps each")
-    for name in (*PARTS, "looking", "naming"):
+    for name in (*PARTS, "checking", "naming"):
         print(f"{name:8} {1e3 * spent[name] / rolls:7.2f} ms")
     print(f"{'all':8} {1e3 * total / rolls:7.2f} ms a roll, {rolls / total:.0f} rolls a second")
 

@@ -52,8 +52,8 @@ COMPILED = njit is not None
 def compiled(function: Function) -> Function:
     """Compiles a function of plain numbers, tuples and arrays at its first call.
 
-    It may use what is in its own folder and beside this file: the sources that its kept code is
-    compared with.
+    It may use what is in its own folder and in those above it, up to this file's: the sources that
+    its kept code is compared with.
     """
     if njit is None:
         return function
@@ -118,9 +118,9 @@ class _File:
 def _made_from(folder: Path) -> bytes:
     """A hash of all that compiled functions of this folder may be made from."""
     versions = {library.__name__: library.__version__ for library in (numba, llvmlite, np)}
-    return precomputed.made_from(
-        {folder, Path(__file__).parent}, {"python": sys.version, **versions}
-    )
+    top = Path(__file__).parent
+    folders = {top, folder, *(above for above in folder.parents if top in above.parents)}
+    return precomputed.made_from(folders, {"python": sys.version, **versions})
 
 
 @compiled

@@ -1,4 +1,13 @@
-"""Small plane geometry that several stages need."""
+"""Convex sets: the hull and support polygon in the plane, the distance of two hulls in space.
+
+The distance is the least norm over the Minkowski difference, found with Wolfe's method: it keeps a
+simplex of difference points, moves to the point of least norm in its affine hull, and drops corners
+that this leaves with a negative weight. It ends after finitely many steps with an exact answer up
+to rounding. (`physics.fast.pair` asks at every check for no more than a lower bound.)
+
+References:
+    P. Wolfe, "Finding the nearest point in a polytope", Mathematical Programming 11, 1976.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +16,9 @@ import math
 import numpy as np
 
 from physim.types import FloatArray
+
+_MAX_STEPS = 200  # bodies of 30 corners need about 10
+_RELATIVE_ERROR = 1e-12
 
 
 def convex_polygon(points: FloatArray) -> FloatArray:
@@ -42,6 +54,13 @@ def inside_margin(point: FloatArray, points: FloatArray) -> float:
     return float((inward / lengths).min())
 
 
+def plane_axes(normal: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Two unit vectors at right angles to a unit vector and to each other."""
+    first = np.cross(normal, np.eye(3)[int(np.argmin(np.abs(normal)))])
+    first /= np.sqrt((first**2).sum())
+    return first, np.cross(normal, first)
+
+
 def _to_line(point: FloatArray, ends: FloatArray) -> float:
     a, b = ends[0], ends[-1]
     along = b - a
@@ -52,3 +71,68 @@ def _to_line(point: FloatArray, ends: FloatArray) -> float:
 
 def _cross(o: tuple[float, ...], a: tuple[float, ...], b: tuple[float, ...]) -> float:
     return (a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0])
+
+
+def separation(
+    a: FloatArray, b: FloatArray, cutoff_m: float = math.inf
+) -> tuple[float, FloatArray]:
+    """The gap between two convex hulls and where it is.
+
+    Args:
+        a: (n, 3) corners of the one [m].
+        b: (m, 3) corners of the other [m].
+        cutoff_m: the search ends where the gap is surely larger; what it has come to is too.
+
+    Returns:
+        The distance [m], 0 where the hulls overlap, and the (3,) point half-way
+        between the two nearest points.
+    """
+    pairs = [(0, 0)]
+    corners = [a[0] - b[0]]
+    weights = np.array([1.0])
+    scale = float(np.abs(a).max() + np.abs(b).max()) ** 2
+    for _ in range(_MAX_STEPS):
+        nearest = weights @ np.array(corners)
+        pair = int(np.argmin(a @ nearest)), int(np.argmax(b @ nearest))
+        corner = a[pair[0]] - b[pair[1]]
+        square, along = float(nearest @ nearest), float(nearest @ corner)
+        if square - along <= _RELATIVE_ERROR * scale or pair in pairs:
+            break
+        if along > cutoff_m * math.sqrt(square):  # no point of the difference is nearer than this
+            break
+        pairs.append(pair)
+        corners.append(corner)
+        weights = np.append(weights, 0.0)
+        pairs, corners, weights = _least_norm(pairs, corners, weights)
+    nearest = weights @ np.array(corners)
+    on_a = weights @ a[[i for i, _ in pairs]]
+    return float(np.sqrt(nearest @ nearest)), np.asarray(on_a - 0.5 * nearest)
+
+
+def _least_norm(
+    pairs: list[tuple[int, int]], corners: list[FloatArray], weights: FloatArray
+) -> tuple[list[tuple[int, int]], list[FloatArray], FloatArray]:
+    """The corners that carry the point of least norm of their hull, and its weights."""
+    while True:
+        affine = _affine_weights(np.array(corners))
+        if (affine > 0).all():
+            return pairs, corners, affine
+        falling = affine <= 0
+        steps = weights[falling] / np.maximum(weights[falling] - affine[falling], 1e-300)
+        step = float(steps.min(initial=1.0))
+        weights = (1 - step) * weights + step * affine
+        keep = weights > 1e-14
+        if keep.all():  # rounding: let go of the least
+            keep[int(np.argmin(weights))] = False
+        pairs = [pair for pair, kept in zip(pairs, keep, strict=True) if kept]
+        corners = [corner for corner, kept in zip(corners, keep, strict=True) if kept]
+        weights = weights[keep] / weights[keep].sum()
+
+
+def _affine_weights(corners: FloatArray) -> FloatArray:
+    """Weights, summing to 1, of the least-norm point of the corners' affine hull."""
+    first, others = corners[0], corners[1:] - corners[0]
+    if len(others) == 0:
+        return np.array([1.0])
+    solved = np.linalg.lstsq(others.T, -first, rcond=None)[0]
+    return np.concatenate([[1.0 - solved.sum()], solved])

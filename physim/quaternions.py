@@ -1,29 +1,65 @@
 """Quaternion arithmetic, scalar last, without a linear-algebra library call.
 
-Plain arithmetic keeps a trajectory's bits independent of the BLAS in use.
+Plain arithmetic keeps a trajectory's bits independent of the BLAS in use. The first functions take
+and give plain numbers; `compiled` makes machine code of them.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from physim.types import FloatArray, Triple
+from physim.types import FloatArray, Quat, Triple
+
+
+def product(a: Quat, b: Quat) -> Quat:
+    """Hamilton product: first turn by `b`, then by `a`."""
+    ax, ay, az, aw = a
+    bx, by, bz, bw = b
+    return (
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    )
+
+
+def up_in_body(q: Sequence[float]) -> Triple:
+    """The world's up direction seen from a body so turned: the last row of `matrix`."""
+    x, y, z, w = q
+    return 2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)
+
+
+def world_to_body(q: Quat, v: Triple) -> Triple:
+    """A vector of the world seen from a body of this attitude."""
+    x, y, z, w = q
+    a, b, c = v
+    # v + 2 w (v x u) + 2 ((v x u) x u), u = (x, y, z).
+    s, t, r = b * z - c * y, c * x - a * z, a * y - b * x
+    return (
+        a + 2.0 * (w * s + t * z - r * y),
+        b + 2.0 * (w * t + r * x - s * z),
+        c + 2.0 * (w * r + s * y - t * x),
+    )
+
+
+def body_to_world(q: Quat, v: Triple) -> Triple:
+    """A vector of the body seen from the world."""
+    x, y, z, w = q
+    a, b, c = v
+    s, t, r = y * c - z * b, z * a - x * c, x * b - y * a
+    return (
+        a + 2.0 * (w * s + y * r - z * t),
+        b + 2.0 * (w * t + z * s - x * r),
+        c + 2.0 * (w * r + x * t - y * s),
+    )
 
 
 def multiply(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Hamilton product: first turn by `b`, then by `a`. (4,), (4,) -> (4,)."""
-    ax, ay, az, aw = a.tolist()
-    bx, by, bz, bw = b.tolist()
-    return np.array(
-        [
-            aw * bx + ax * bw + ay * bz - az * by,
-            aw * by - ax * bz + ay * bw + az * bx,
-            aw * bz + ax * by - ay * bx + az * bw,
-            aw * bw - ax * bx - ay * by - az * bz,
-        ]
-    )
+    """Hamilton product of arrays: first turn by `b`, then by `a`. (4,), (4,) -> (4,)."""
+    return np.array(product(a.tolist(), b.tolist()))
 
 
 def conjugate(q: FloatArray) -> FloatArray:
@@ -50,15 +86,9 @@ def matrix(q: FloatArray) -> FloatArray:
     )
 
 
-def up_in_body(q: FloatArray) -> Triple:
-    """The world's up direction seen from a body so turned: the last row of `matrix`."""
-    x, y, z, w = q.tolist()
-    return 2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)
-
-
 def heights(q: FloatArray, columns: FloatArray) -> FloatArray:
     """(n,) z of the points with coordinates `columns` (3, n) turned by `q`, as `rotate` has it."""
-    x, y, z = up_in_body(q)
+    x, y, z = up_in_body(q.tolist())
     return np.asarray(columns[0] * x + columns[1] * y + columns[2] * z)
 
 

@@ -2,15 +2,9 @@
 
 `PigModel x 2 + Toss -> World -> Rest -> Contacts -> Pose x 2 -> Outcome -> Score`
 
-What is computed of two pigs and a table once, before any roll.
-
-Some tenths of a second of work. A batch does it once and sends it to all workers.
-
-The stable rests of a model with their names: a plain table, made once a model.
-
-The quasi-static analysis (`pigs.stable`) says where a pig can lie; the classifier
-(`poses.classify`) says what that is called. This module joins the two, and finds
-for a pig that physics has laid down which of its rests it is in.
+It also joins the quasi-static analysis (`pigs.stable_poses`), which says where a pig can lie, with
+the classifier (`poses.classify`), which says what that is called: the table of stable rests of a
+model, in which a pig that physics has laid down is found.
 """
 
 from __future__ import annotations
@@ -20,24 +14,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from physim import config, errors, precomputed
 from physim.errors import ConfigError
 from physim.physics.body import Body
-from physim.physics.energy_bound import Certificate
-from physim.physics.rest import RestCriterion
+from physim.physics.fast.bounds import EnergyBound
+from physim.physics.state import RestCriterion, Trajectory
 from physim.physics.surfaces import EngineSettings
 from physim.physics.surfaces import table as table_named
 from physim.pigs.mesh import write_text
 from physim.pigs.model import load_folder, load_model
 from physim.pigs.model_file import model_folder
 from physim.pigs.stable_poses import StableRest, model_rests
-from physim.poses.classify import classify
-from physim.poses.contacts import pig_contacts, table_contacts, table_gap_m
+from physim.poses.classify import classify, pig_contacts, table_contacts, table_gap_m
 from physim.quaternions import from_axis_angle, from_matrix, up_in_body
 from physim.rules.score import outcome_of, score_of
 from physim.seeding import MAX_SEED, stream
@@ -62,8 +54,7 @@ from physim.types import (
 )
 
 if TYPE_CHECKING:
-    from physim.physics.recording import Recording, Track
-    from physim.physics.simulate import Observer, World
+    from physim.physics.fast.world import World
 
 SETTLE_MODES = FULL, FAST = "full", "fast"
 _NOT_OPEN = "a Simulator is opened by `with Simulator(setup) as simulator:`"
@@ -150,100 +141,82 @@ class Setup:
 class Simulator:
     """Rolls of one setup, one at a time: threads that share it wait for each other."""
 
-    def __init__(self, setup: Setup, prepared: Prepared | None = None) -> None:
+    def __init__(self, setup: Setup, context: SimulationContext | None = None) -> None:
         """Keeps the setup; it is opened by `with`.
 
         Args:
             setup: what fixes the rolls.
-            prepared: of the setup's pigs and table, where it is there already.
+            context: of the setup's pigs and table, where it is there already.
 
         Raises:
             ConfigError: it is of other pigs.
         """
-        if prepared and any(
-            body.model is not pig for body, pig in zip(prepared.bodies, setup.pigs, strict=True)
+        if context and any(
+            body.model is not pig for body, pig in zip(context.bodies, setup.pigs, strict=True)
         ):
-            raise ConfigError("`prepared` must be made of the pigs of the setup: Prepared.of(...)")
+            raise ConfigError(
+                "`context` must be made of the pigs of the setup: SimulationContext.of(...)"
+            )
         self.setup = setup
-        self._prepared = prepared
+        self._context = context
         self._world: World | None = None
 
     def __enter__(self) -> Simulator:
-        from physim.physics.simulate import (
-            World,  # here: it loads the engine and the compiled loops
-        )
+        from physim.physics.fast.world import World  # here: it loads the engine
 
         setup = self.setup
         if self._world is not None:
             raise RuntimeError("this Simulator is open already")
-        if self._prepared is None:
-            self._prepared = Prepared.of(setup.pigs, setup.table)
-        self._world = World(self._prepared.bodies, setup.table, setup.settings).__enter__()
+        context = self._context = self._context or SimulationContext.of(setup.pigs, setup.table)
+        self._world = World(
+            context.bodies, setup.table, setup.settings, setup.criterion, context.energy_bounds
+        ).__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         if self._world is not None:
-            self._world.__exit__(kind, error, trace)
+            self._world.__exit__(*error)
             self._world = None
 
-    def roll(self, seed: int, index: int, observe: Observer | None = None) -> Roll:
+    def roll(self, seed: int, index: int) -> Roll:
         """The roll of that seed and index; the same bits whatever was rolled before.
 
         Args:
             seed: 0 to 2^63 - 1.
             index: from 0.
-            observe: as for `settle`.
         """
         seed, index = check_seed(seed, index)
-        toss = self.setup.toss.release(Draws(stream(seed, index)), index, self.setup.pigs)
-        return self.judge(seed, index, self.settle(toss, observe))
+        return self.judge(seed, index, self.settle(self._release(seed, index)))
 
-    def record(self, seed: int, index: int) -> tuple[Roll, Recording]:
+    def record(self, seed: int, index: int) -> tuple[Roll, Trajectory]:
         """As `roll`, with the pigs' ways to where the roll ended; the roll has the same bits."""
-        if self._prepared is None:
-            raise RuntimeError(_NOT_OPEN)
-        from physim.physics.recording import Recording
-
-        recording = Recording(self._prepared.bodies)
         seed, index = check_seed(seed, index)
-        toss = self.setup.toss.release(Draws(stream(seed, index)), index, self.setup.pigs)
-        return self.judge(seed, index, self.settle(toss, tracks=recording.tracks)), recording
+        trajectory = Trajectory(self._opened.bodies)
+        rest = self.settle(self._release(seed, index), trajectory)
+        return self.judge(seed, index, rest), trajectory
 
     def rolls(self, seed: int, indices: Iterable[int]) -> Iterator[Roll]:
         """The rolls of these indices, one by one."""
         return (self.roll(seed, index) for index in indices)
 
-    def settle(
-        self,
-        toss: Toss,
-        observe: Observer | None = None,
-        tracks: tuple[Track, Track] | None = None,
-    ) -> Rest:
-        """Physics alone: from a release to rest; `observe`, `tracks`: as for `settle`."""
-        if self._world is None or self._prepared is None:
-            raise RuntimeError(_NOT_OPEN)
-        from physim.physics.simulate import settle
-
-        return settle(
-            self._world,
-            toss,
-            self.setup.criterion,
-            observe,
-            self._prepared.certificates,
-            fast=self.setup.settle == FAST,
-            tracks=tracks,
-        )
+    def settle(self, toss: Toss, trajectory: Trajectory | None = None) -> Rest:
+        """Physics alone, from a release to rest; an empty trajectory takes down the pigs' ways."""
+        return self._opened.settle(toss, fast=self.setup.settle == FAST, trajectory=trajectory)
 
     def judge(self, seed: int, index: int, rest: Rest) -> Roll:
         """Names and scores what physics left on the table."""
-        if self._prepared is None:
+        if self._context is None:
             raise RuntimeError(_NOT_OPEN)
-        return judge(seed, index, rest, self.setup.pigs, self._prepared.rests)
+        return judge(seed, index, rest, self.setup.pigs, self._context.rests)
+
+    @property
+    def _opened(self) -> World:
+        if self._world is None:
+            raise RuntimeError(_NOT_OPEN)
+        return self._world
+
+    def _release(self, seed: int, index: int) -> Toss:
+        return self.setup.toss.release(Draws(stream(seed, index)), index, self.setup.pigs)
 
 
 def judge(
@@ -324,35 +297,36 @@ def roll(seed: int, index: int = 0, *, setup: Setup | None = None) -> Roll:
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """One for the black pig and one for the pink; the same one twice where both are one model.
+class SimulationContext:
+    """What is computed of two pigs and a table once, before any roll: some tenths of a second.
+
+    A batch does it once and sends it to all workers. The same twice where both are one model.
 
     Attributes:
         bodies: the pigs as engine and flight need them.
         rests: their stable rests, with names.
-        certificates: know when a pig's outcome is certain.
+        energy_bounds: know when a pig's outcome is certain.
     """
 
     bodies: tuple[Body, Body]
     rests: tuple[RestTable, RestTable]
-    certificates: tuple[Certificate, Certificate]
+    energy_bounds: tuple[EnergyBound, EnergyBound]
 
     @classmethod
-    def of(cls, pigs: tuple[PigModel, PigModel], table: Table) -> Prepared:
+    def of(cls, pigs: tuple[PigModel, PigModel], table: Table) -> SimulationContext:
         """Of these pigs on this table.
 
         Raises:
             ModelError: a pig without stable rests, or with its centre of mass outside.
         """
-        black, pink = pigs
-        one = _prepared(black, table)
-        two = one if pink is black else _prepared(pink, table)
-        return cls((one[0], two[0]), (one[1], two[1]), (one[2], two[2]))
-
-
-def _prepared(model: PigModel, table: Table) -> tuple[Body, RestTable, Certificate]:
-    body, rests = Body.of(model), RestTable.of(model)
-    return body, rests, Certificate(body, rests.basins(), table)
+        of_model = {id(pig): (Body.of(pig), RestTable.of(pig)) for pig in pigs}
+        bounds = {
+            key: EnergyBound(body, rests.basins(), table) for key, (body, rests) in of_model.items()
+        }
+        (black, black_rests), (pink, pink_rests) = (of_model[id(pig)] for pig in pigs)
+        return cls(
+            (black, pink), (black_rests, pink_rests), (bounds[id(pigs[0])], bounds[id(pigs[1])])
+        )
 
 
 def keep(name_or_path: str | Path) -> Path:
@@ -421,7 +395,7 @@ class RestTable(ExactValue):
         """Index of the rest in which a pig so turned lies, or None."""
         if not self.rests:
             return None
-        x, y, z = up_in_body(quat_xyzw)
+        x, y, z = up_in_body(quat_xyzw.tolist())
         cosines = [-(a * x + b * y + c * z) for a, b, c in self._downs]
         best = max(cosines)
         return cosines.index(best) if best >= _MATCH_COSINE else None

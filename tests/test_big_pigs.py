@@ -12,7 +12,7 @@ import pytest
 
 from physim.cli.main import main
 from physim.dataset.plan import resolve
-from physim.physics.single import Solo
+from physim.physics.fast.single import SinglePig
 from physim.simulator import Setup, Simulator
 from physim.types import Ended, Roll
 from tests.physics.worlds import bits
@@ -60,20 +60,20 @@ def test_springs_never_give_more_than_they_took(monkeypatch: pytest.MonkeyPatch)
     """Energy, that of the springs counted, from look to look of pigs alone."""
     least: dict[int, float] = {}
     rises: list[float] = []
-    advance, release = Solo.advance, Solo.release
+    advance, release = SinglePig.advance, SinglePig.release
 
-    def seen(self: Solo, ticks: int) -> None:
-        advance(self, ticks)
+    def seen(self: SinglePig, steps: int) -> None:
+        advance(self, steps)
         before = least.get(id(self), np.inf)
-        rises.append((self.energy_on_table_m - before) / self.body.model.height_m)
-        least[id(self)] = min(before, self.energy_on_table_m)
+        rises.append((self.motion.energy_on_table_m - before) / self.body.model.height_m)
+        least[id(self)] = min(before, self.motion.energy_on_table_m)
 
-    def begun(self: Solo, state: Any) -> None:
+    def begun(self: SinglePig, state: Any) -> None:
         least.pop(id(self), None)
         release(self, state)
 
-    monkeypatch.setattr(Solo, "advance", seen)
-    monkeypatch.setattr(Solo, "release", begun)
+    monkeypatch.setattr(SinglePig, "advance", seen)
+    monkeypatch.setattr(SinglePig, "release", begun)
     setup = setup_of("trapdoor_big", "full")
     far = replace(setup.toss, separation_m=1.0)  # type: ignore[type-var]
     with Simulator(replace(setup, toss=far)) as simulator:

@@ -102,7 +102,7 @@ def test_thrown_scans_come_to_lie_on_six_faces(scan: PigModel) -> None:
         for index in range(40):
             for pig in simulator.roll(5, index).pigs:
                 if pig.rest is not None:
-                    x, y, z = up = up_in_body(pig.quat_xyzw)
+                    x, y, z = up = up_in_body(pig.quat_xyzw.tolist())
                     axis = int(np.abs(up).argmax())
                     noted.setdefault(pig.rest, set()).add((axis, (x, y, z)[axis] > 0))
     assert len(noted) >= 3

@@ -87,8 +87,8 @@ def test_setups_recordings_and_releases_can_be_compared() -> None:
     with Simulator(setup) as a, Simulator(setup) as b:
         assert a.record(3, 0) == b.record(3, 0)
         assert a.record(3, 0) != b.record(3, 1)
-        rest = a._prepared.rests if a._prepared else ()
-        assert rest == (b._prepared.rests if b._prepared else None)
+        rest = a._context.rests if a._context else ()
+        assert rest == (b._context.rests if b._context else None)
 
 
 def _dataclasses() -> dict[str, type]:

@@ -10,137 +10,32 @@ import math
 import multiprocessing
 import signal
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from multiprocessing.connection import Connection
-from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from physim.dataset.plan import BatchPlan
 from physim.errors import PhysicsError, PhysimError
-from physim.physics.body import Body
-from physim.physics.rest import RestCriterion, Stillness
+from physim.physics.simulate import simulate
 from physim.seeding import stream
 from physim.simulator import FAST, FULL, RestTable, Setup, Simulator, judge
 from physim.statistics.compare import g_test, total_variation
 from physim.statistics.counts import NAMED_POSES, Counts
 from physim.statistics.report import summarize
 from physim.tosses.release import Draws
-from physim.types import Ended, Pose, Rest, RigidState, Roll, Status, Table, Toss
+from physim.types import Pose, Roll, Status
+
+if TYPE_CHECKING:
+    from physim.bench.mujoco_loop import MujocoPigs
+    from physim.bench.pybullet_loop import BarePyBullet
 
 PLAIN, MUJOCO, PHYSIM_FULL, PHYSIM = NAMES = ("plain_pybullet", "mujoco", "physim_full", "physim")
-Motion = tuple[Sequence[float], Sequence[float], Sequence[float], Sequence[float]]
-"""Position, quaternion (xyzw), velocity and spin of a pig, principal frame, SI."""
-
-
-class OutsideEngine(ABC):
-    """An engine from outside physim with two pigs and a table. Use it with `with`."""
-
-    def __init__(self, setup: Setup) -> None:
-        self.setup = setup
-        self.bodies = (Body.of(setup.black), Body.of(setup.pink))
-        self._rests = (RestTable.of(setup.black), RestTable.of(setup.pink))
-
-    def __enter__(self) -> OutsideEngine:
-        self.open()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    @abstractmethod
-    def open(self) -> None:
-        """Makes the world."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Gives the world's memory back."""
-
-    @abstractmethod
-    def release(self, toss: Toss) -> None:
-        """Puts the pigs where the toss lets them go."""
-
-    @abstractmethod
-    def advance(self, steps: int) -> None:
-        """Steps the world."""
-
-    @abstractmethod
-    def sample(self) -> Sequence[Motion]:
-        """The motion of both pigs."""
-
-    @abstractmethod
-    def pigs_meet(self) -> bool:
-        """Whether the pigs are in contact."""
-
-    def roll(self, seed: int, index: int) -> Roll:
-        """The roll of that seed and index."""
-        pigs = self.setup.pigs
-        toss = self.setup.toss.release(Draws(stream(seed, index)), index, pigs)
-        return judge(seed, index, self.settle(toss), pigs, self._rests)
-
-    def settle(self, toss: Toss) -> Rest:
-        """From release to rest; states in the pig frame."""
-        table, settings = self.setup.table, self.setup.settings
-        detector = PairRestDetector(self.bodies, table, self.setup.criterion)
-        self.release(toss)
-        status, steps, now_s, motions = Status.UNSETTLED, 0, 0.0, self.sample()
-        while status is Status.UNSETTLED and now_s < self.setup.criterion.cap_s:
-            self.advance(settings.steps_a_call)
-            steps += settings.steps_a_call
-            now_s = steps * settings.time_step_s
-            motions = self.sample()
-            if detector.at_rest(now_s, motions, self.pigs_meet):
-                status = Status.OK
-        x_m, y_m = table.length_m / 2, table.width_m / 2
-        if any(abs(x) > x_m or abs(y) > y_m for (x, y, _), *_ in motions):
-            status = Status.OFF_TABLE
-        black, pink = (
-            body.leave(_state(motion)) for body, motion in zip(self.bodies, motions, strict=True)
-        )
-        return Rest(status, Ended.REST, now_s, (black, pink), (now_s, now_s), steps)
-
-
-class PairRestDetector:
-    """The rest criterion of `physim.physics.rest` for two pigs in one engine."""
-
-    def __init__(self, bodies: tuple[Body, Body], table: Table, rule: RestCriterion) -> None:
-        self._pigs = [(body, Stillness(body, table, rule)) for body in bodies]
-        self._window_s = rule.window_s
-
-    def at_rest(self, now_s: float, motions: Sequence[Motion], meet: Callable[[], bool]) -> bool:
-        """Whether both pigs are at rest by now.
-
-        Args:
-            now_s: simulated time [s].
-            motions: of the two.
-            meet: whether the pigs touch; asked only of pigs that hold still unsupported.
-        """
-        for (body, still), (_, _, velocity, spin) in zip(self._pigs, motions, strict=True):
-            if math.hypot(*velocity) + body.radius_m * math.hypot(*spin) > still.limit_m_s:
-                for _, each in self._pigs:
-                    each.moves()
-                return False
-        pigs = [(still, _state(at)) for (_, still), at in zip(self._pigs, motions, strict=True)]
-        still_s = min([still.still_s(state, now_s) for still, state in pigs])
-        if still_s < self._window_s:
-            return False
-        if all(still.supported(state) for still, state in pigs):
-            return True
-        return still_s >= 2 * self._window_s and meet()
-
-
-def _state(motion: Motion) -> RigidState:
-    return RigidState(*(np.array(numbers) for numbers in motion))
+Roller = Callable[[int, int], Roll]  # makes the roll of a seed and an index
 
 
 def has_mujoco() -> bool:
@@ -148,17 +43,32 @@ def has_mujoco() -> bool:
     return find_spec("mujoco") is not None
 
 
-def open_engine(name: str, setup: Setup) -> AbstractContextManager[OutsideEngine | Simulator]:
-    """One of `NAMES` with this setup, to be opened by `with`."""
-    if name == PLAIN:
-        from physim.bench.pybullet_loop import PlainPyBullet
-
-        return PlainPyBullet(setup)
+def _two_pigs(name: str, setup: Setup) -> BarePyBullet | MujocoPigs:
+    """In an engine from outside physim, to be opened by `with`."""
     if name == MUJOCO:
         from physim.bench.mujoco_loop import MujocoPigs
 
         return MujocoPigs(setup)
-    return Simulator(replace(setup, settle=FULL if name == PHYSIM_FULL else FAST))
+    from physim.bench.pybullet_loop import BarePyBullet
+
+    return BarePyBullet(setup)
+
+
+@contextmanager
+def open_engine(name: str, setup: Setup) -> Iterator[Roller]:
+    """Opens one of `NAMES` with this setup, to make rolls."""
+    if name in (PHYSIM_FULL, PHYSIM):
+        with Simulator(replace(setup, settle=FULL if name == PHYSIM_FULL else FAST)) as simulator:
+            yield simulator.roll
+        return
+    rests = (RestTable.of(setup.black), RestTable.of(setup.pink))
+    with _two_pigs(name, setup) as pigs:
+
+        def roll(seed: int, index: int) -> Roll:
+            toss = setup.toss.release(Draws(stream(seed, index)), index, setup.pigs)
+            return judge(seed, index, simulate(pigs, toss), setup.pigs, rests)
+
+        yield roll
 
 
 @dataclass(frozen=True)
@@ -210,14 +120,14 @@ def _serve(pipe: Connection, name: str, plan: BatchPlan) -> None:
     """Rolls what the pipe asks for, until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says what Ctrl-C means
     try:
-        with open_engine(name, plan.setup()) as engine:
-            engine.roll(plan.seed, 0)  # files are read, memory is taken
+        with open_engine(name, plan.setup()) as roll:
+            roll(plan.seed, 0)  # files are read, memory is taken
             while True:
                 indices = pipe.recv()
                 start = time.process_time()
-                rolls = [engine.roll(plan.seed, index) for index in indices]
+                rolls = [roll(plan.seed, index) for index in indices]
                 spent_s = time.process_time() - start
-                simulated_s = sum(roll.time_s for roll in rolls)
+                simulated_s = sum(done.time_s for done in rolls)
                 pipe.send(Timing(spent_s, simulated_s, Counts.from_rows(rolls)))
     except (EOFError, ConnectionError):  # the parent has ended meanwhile, by Ctrl-C
         return

@@ -1,7 +1,7 @@
 """The same pigs in MuJoCo: another engine, as a second opinion on speed and frequencies.
 
-Units are SI: MuJoCo has no hidden lengths of the size of a pig. The engine steps in C between two
-samples.
+Parts, mass, tosses, time step and rest criterion are physim's, and the engine steps in C between
+two looks. Units are SI: MuJoCo has no hidden lengths of the size of a pig.
 
 MuJoCo has no restitution. Its contacts are damped springs whose stiffness and damping are given
 per mass (`solref` with negative numbers), so a contact is an oscillator with the frequency w and
@@ -13,18 +13,14 @@ bodies' factors. Rolling and spinning friction are left out (the standard pig ha
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-
 import mujoco
 import numpy as np
-from scipy.optimize import brentq
 
-from physim.bench.benchmark import Motion, OutsideEngine
-from physim.physics.body import Body
-from physim.quaternions import conjugate, rotate
+from physim.physics.body import Body, damping_ratio
+from physim.physics.state import PlainState, PlainStates
+from physim.quaternions import body_to_world, world_to_body
 from physim.simulator import Setup
-from physim.types import GRAVITY_M_S2, FloatArray, Toss
+from physim.types import GRAVITY_M_S2, FloatArray
 
 # w h: a sphere's restitution is off by .05 at most in the mean over the phases of the step, by .12
 # in the worst one.
@@ -35,42 +31,48 @@ _IMPEDANCE = 0.7
 _BITS = (1, 2)  # collision classes of the two pigs
 
 
-class MujocoPigs(OutsideEngine):
-    """Two pigs and a table in one MuJoCo model."""
+class MujocoPigs:
+    """Two pigs and a table in one MuJoCo model. Use it with `with`."""
 
-    def open(self) -> None:
-        """Makes the world."""
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+        self.bodies = (Body.of(setup.black), Body.of(setup.pink))
+        self.table, self.settings = setup.table, setup.settings
+        self.criterion = setup.criterion
+
+    def __enter__(self) -> MujocoPigs:
         self.model = mujoco.MjModel.from_xml_string(model_xml(self.setup, self.bodies))
         self.data = mujoco.MjData(self.model)
+        return self
 
-    def close(self) -> None:
-        """Gives the world's memory back."""
+    def __exit__(self, *error: object) -> None:
         del self.model, self.data
 
-    def release(self, toss: Toss) -> None:
+    def place(self, states: PlainStates) -> None:
         """Puts the pigs where the toss lets them go."""
         mujoco.mj_resetData(self.model, self.data)
-        for number, (body, state) in enumerate(zip(self.bodies, toss.pigs, strict=True)):
-            start = body.enter(state)
-            spin = rotate(conjugate(start.quat_xyzw), start.angular_velocity_rad_s)
-            x, y, z, w = start.quat_xyzw
-            self.data.qpos[7 * number : 7 * number + 7] = [*start.position_m, w, x, y, z]
-            self.data.qvel[6 * number : 6 * number + 6] = [*start.velocity_m_s, *spin]
+        for number, (place, quat, velocity, spin) in enumerate(states):
+            x, y, z, w = quat
+            own = world_to_body(quat, spin)  # MuJoCo counts spin along the body's own axes
+            self.data.qpos[7 * number : 7 * number + 7] = [*place, w, x, y, z]
+            self.data.qvel[6 * number : 6 * number + 6] = [*velocity, *own]
 
-    def advance(self, steps: int) -> None:
+    def step(self, steps: int) -> None:
         """Steps the world, in C."""
         mujoco.mj_step(self.model, self.data, nstep=steps)
 
-    def sample(self) -> Sequence[Motion]:
-        """The motion of both pigs; the spin is along the pig's own axes."""
-        places, motions = self.data.qpos.tolist(), self.data.qvel.tolist()
-        pigs = []
-        for place, motion in zip((places[:7], places[7:]), (motions[:6], motions[6:]), strict=True):
-            w, x, y, z = place[3:]
-            pigs.append((place[:3], (x, y, z, w), motion[:3], motion[3:]))
-        return pigs
+    def sample(self) -> PlainStates:
+        """Both states (principal frame)."""
+        return self._state(0), self._state(1)
 
-    def pigs_meet(self) -> bool:
+    def _state(self, number: int) -> PlainState:
+        x, y, z, qw, qx, qy, qz = self.data.qpos[7 * number : 7 * number + 7].tolist()
+        u, v, w, *spin = self.data.qvel[6 * number : 6 * number + 6].tolist()
+        quat = qx, qy, qz, qw
+        a, b, c = spin
+        return PlainState((x, y, z), quat, (u, v, w), body_to_world(quat, (a, b, c)))
+
+    def touching(self) -> bool:
         """Whether the pigs are in contact."""
         of_table = 0
         owners = self.model.geom_bodyid[self.data.contact.geom]
@@ -80,14 +82,18 @@ class MujocoPigs(OutsideEngine):
 def model_xml(setup: Setup, bodies: tuple[Body, Body]) -> str:
     """The MuJoCo model: two pigs, and a table for each, since a pair has its own factors."""
     surface, (black, pink) = setup.table.surface, setup.pigs
-    step_s = setup.settings.time_step_s
-    friction = black.lateral_friction * pink.lateral_friction
-    between = _contact(friction, black.restitution * pink.restitution, step_s)
+    step = setup.settings.time_step_s
+    between = _contact(
+        black.lateral_friction * pink.lateral_friction, black.restitution * pink.restitution, step
+    )
     meshes, tables, pigs = [], [], []
     for number, body in enumerate(bodies):
         pig, own, other = body.model, _BITS[number], _BITS[1 - number]
-        friction = pig.lateral_friction * surface.lateral_friction
-        on_table = _contact(friction, pig.restitution * surface.restitution, step_s)
+        on_table = _contact(
+            pig.lateral_friction * surface.lateral_friction,
+            pig.restitution * surface.restitution,
+            step,
+        )
         tables.append(
             f'<geom type="plane" size="1 1 1" contype="{4 * own}" conaffinity="0" '
             f'priority="1" {on_table}/>'  # its factors count, not the pig's
@@ -106,32 +112,11 @@ def model_xml(setup: Setup, bodies: tuple[Body, Body]) -> str:
         )
     return (
         f'<mujoco><compiler inertiafromgeom="false" boundmass="0" boundinertia="0"/>'
-        f'<option timestep="{step_s:.17g}" gravity="0 0 {-GRAVITY_M_S2}" cone="elliptic" '
+        f'<option timestep="{step:.17g}" gravity="0 0 {-GRAVITY_M_S2}" cone="elliptic" '
         f'impratio="10" integrator="implicit"/>'
         f"<asset>{''.join(meshes)}</asset>"
         f"<worldbody>{''.join(tables)}{''.join(pigs)}</worldbody></mujoco>"
     )
-
-
-def damping_ratio(restitution: float) -> float:
-    """The damping ratio, at most 1, of a spring that returns this share of the speed.
-
-    The contact ends where its force would begin to pull. Critical damping returns exp(-2) = .135;
-    what should bounce less gets it all the same, since a stronger damper needs finer steps.
-
-    References:
-        T. Schwager, T. Pöschel, "Coefficient of restitution and linear-dashpot model
-        revisited", Granular Matter 9, 2007.
-    """
-    if restitution <= math.exp(-2.0):
-        return 1.0
-
-    def excess(ratio: float) -> float:
-        root = math.sqrt(1.0 - ratio * ratio)
-        angle = math.pi - math.atan2(2.0 * ratio * root, 1.0 - 2.0 * ratio * ratio)
-        return ratio / root * angle + math.log(restitution)
-
-    return float(brentq(excess, 0.0, 1.0 - 1e-9))
 
 
 def _contact(friction: float, restitution: float, step_s: float) -> str:

@@ -20,7 +20,7 @@ from physim.dataset.rows import decode
 from physim.dataset.run import Crew
 from physim.dataset.workers import LocalWorkers, make_rows
 from physim.errors import PhysimError
-from physim.simulator import Prepared, Setup
+from physim.simulator import Setup, SimulationContext
 
 NO_PIG = 10.0  # severity: worse than any pig's
 PIECE = 50  # rolls a task: about a second
@@ -108,7 +108,7 @@ class Evaluator:
 
     def __enter__(self) -> Evaluator:
         self._workers = LocalWorkers(self._count, PRELOAD)
-        prepared = Prepared.of(self._base.pigs, self._base.table)
+        prepared = SimulationContext.of(self._base.pigs, self._base.table)
         self._kit = _kit(pickle.dumps(SetupSource(self._base, prepared), protocol=5), 0)
         return self
 
@@ -193,7 +193,7 @@ def _build(base: Kit, candidate: _Candidate) -> _Built | str:
     source: SetupSource = pickle.loads(base.content)
     try:
         changed = setup(source.setup, dict(candidate.values))
-        prepared = Prepared.of(changed.pigs, changed.table)
+        prepared = SimulationContext.of(changed.pigs, changed.table)
     except PhysimError as error:
         return str(error)
     content = pickle.dumps(SetupSource(changed, prepared), protocol=5)

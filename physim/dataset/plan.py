@@ -26,7 +26,7 @@ from physim.types import PigModel, Roll
 
 if TYPE_CHECKING:
     from physim.physics.surfaces import EngineSettings
-    from physim.simulator import Prepared, Setup
+    from physim.simulator import Setup, SimulationContext
 
 _LEAST_CHUNK = 200  # rolls a file: a few seconds of work
 _MOST_CHUNK = 50_000  # 15 MB while they wait for their chunk
@@ -60,7 +60,7 @@ class SetupSource:
     """The rolls of one setup, with what is computed before the first one."""
 
     setup: Setup
-    prepared: Prepared
+    prepared: SimulationContext
 
     def open(self) -> AbstractContextManager[Roller]:
         """A simulator of its own."""
@@ -157,10 +157,10 @@ class BatchPlan:
 
     def source(self) -> RollSource:
         """What workers are sent; raises as `setup`."""
-        from physim.simulator import Prepared
+        from physim.simulator import SimulationContext
 
         setup = self.setup()
-        return SetupSource(setup, Prepared.of(setup.pigs, setup.table))
+        return SetupSource(setup, SimulationContext.of(setup.pigs, setup.table))
 
     def open(self) -> AbstractContextManager[Roller]:
         """A simulator of its own."""
@@ -195,7 +195,7 @@ def engine_settings(time_step_s: float | None) -> EngineSettings:
             "the time step must be 1/256 s or that halved some times (1/512, 1/1024 ... 1/65536), "
             f"found {time_step_s:g}"
         )
-    return EngineSettings(time_step_s=time_step_s, steps_a_call=steps)
+    return EngineSettings(time_step_s=time_step_s, steps_per_check=steps)
 
 
 Json = dict[str, Any]
@@ -211,7 +211,7 @@ def resolve(seed: int, settle: str, setup: Setup) -> Json:
         "pink": _model(setup.pink),
         "toss": {"kind": type(setup.toss).__name__.lower(), **_fields(setup.toss)},
         "table": asdict(setup.table),
-        "engine": asdict(setup.settings),
+        "engine": setup.settings.as_written(),
         "rest": asdict(setup.criterion),
     }
     plain: Json = json.loads(json.dumps(resolved))

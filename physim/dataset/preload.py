@@ -12,9 +12,9 @@ from typing import Any, cast
 
 def _load() -> None:
     from physim import compiled, simulator
-    from physim.physics import simulate
+    from physim.physics.fast import world
 
-    del simulator, simulate
+    del simulator, world
     compiled.load()  # Numba loads most of itself at the first call of anything compiled
 
 

@@ -305,7 +305,7 @@ def _leave() -> NoReturn:
     Nothing is loaded for it: that may be under way already, and to fail in it would be to stay.
     """
     try:
-        if (engine := sys.modules.get("physim.physics.pair")) is not None:
+        if (engine := sys.modules.get("physim.physics.fast.pair")) is not None:
             engine.remove_files()
     finally:
         os._exit(1)

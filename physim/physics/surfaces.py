@@ -1,12 +1,9 @@
-"""The table and its named surfaces, from `surfaces.yaml`.
-
-Numbers that fix how finely and how long a roll is simulated.
-"""
+"""The table and its named surfaces, from `surfaces.yaml`, and the engine's settings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +57,7 @@ class EngineSettings:
     """Time step, contact and solver settings, chosen by measurement.
 
     Attributes:
-        time_step_s: the longest step; a power of two, so that steps add up without rounding.
+        time_step_s: the longest (base) step; a power of two, so that steps add up without rounding.
         full_step_speed: while a point of a pig may be faster than this many heights of the
             pig a second, the step is halved, at twice that speed again, and so on: so fast
             impacts sink in no deeper than slow ones, and the step is fine only where needed.
@@ -75,7 +72,7 @@ class EngineSettings:
             above it, it takes up to distance / step from a rebound's speed.
         restitution_threshold_m_s: slower impacts do not bounce [m/s]; above the
             speed gravity gives in a step, or resting pigs would tremble.
-        steps_a_call: of the longest steps, between two looks at the state.
+        steps_per_check: longest (base) steps between two checks of the state.
     """
 
     time_step_s: float = 1.0 / 2048.0
@@ -85,7 +82,7 @@ class EngineSettings:
     recovery_s: float = 0.005
     contact_falls: float = 1.3
     restitution_threshold_m_s: float = 0.02
-    steps_a_call: int = 32
+    steps_per_check: int = 32
 
     @property
     def contact_breaking_m(self) -> float:
@@ -93,6 +90,11 @@ class EngineSettings:
         return self.contact_falls * GRAVITY_M_S2 * self.time_step_s**2
 
     @property
-    def call_s(self) -> float:
-        """Simulated time between two looks [s]."""
-        return self.time_step_s * self.steps_a_call
+    def check_interval_s(self) -> float:
+        """Simulated time between two checks [s]."""
+        return self.time_step_s * self.steps_per_check
+
+    def as_written(self) -> dict[str, Any]:
+        """The settings under the names that the manifests of datasets have for them."""
+        names = {"steps_per_check": "steps_a_call"}
+        return {names.get(name, name): value for name, value in asdict(self).items()}

@@ -1,9 +1,12 @@
-"""The pose of one pig, from its orientation and from what touches the table.
+"""The pose of one pig: what touches the table or the other pig, and what that is called.
 
-Each pose of the rules is a list of conditions, each a signed number: positive where
-it holds, 0 at its border, 1 far inside. A pose holds when all of its conditions do.
-Its margin is the least of them. A rest for which no pose holds is `other`, never
-the nearest; its margin is how far the nearest one is missed.
+Gaps are those of the collision parts at rest, without the engine's margin, and do not ask whether
+force passes: the engine reports contacts that carry none, and keeps some that have opened.
+
+Each pose of the rules is a list of conditions, each a signed number: positive where it holds, 0 at
+its border, 1 far inside. A pose holds when all of its conditions do. Its margin is the least of
+them. A rest for which no pose holds is `other`, never the nearest; its margin is how far the
+nearest one is missed.
 
 Conditions (with the rules of the seeds in mind, fixed before any calibration):
 
@@ -21,11 +24,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
-from physim.poses.contacts import TABLE_GAP_M, size_factor, table_gaps
-from physim.quaternions import up_in_body
-from physim.types import FEET, PigModel, Pose, PoseReading, RigidState, Triple
+import numpy as np
 
+from physim.convex import separation
+from physim.quaternions import heights, rotate, up_in_body
+from physim.types import (
+    FEET,
+    TABLE,
+    Contact,
+    FloatArray,
+    PigModel,
+    Pose,
+    PoseReading,
+    RigidState,
+    Triple,
+)
+
+TABLE_GAP_M = 0.15e-3  # a part nearer to the table than this is in contact with it
+TOUCH_GAP_M = 0.10e-3  # pigs nearer to each other than this touch
+# The distances above suit toys up to this length; those of longer ones grow with it.
+TOY_LENGTH_M = 0.05
 LYING_DEG = 55.0
 CLEAR_SCALE_M = 1e-3  # a part 1 mm beyond the contact gap is far from touching
 
@@ -43,7 +63,7 @@ def classify(model: PigModel, state: RigidState) -> PoseReading:
         model: the pig; its part labels carry the meaning.
         state: where it lies, pig frame to world frame.
     """
-    x, y, z = up_in_body(state.quat_xyzw)
+    x, y, z = up_in_body(state.quat_xyzw.tolist())
     gaps, factor = table_gaps(model, state), size_factor(model)
     if factor != 1.0:  # as on a toy of the size that the limits are for
         gaps = {label: gap / factor for label, gap in gaps.items()}
@@ -59,11 +79,101 @@ def classify_gaps(down: Sequence[float], gaps: Mapping[str, float], dot_side: st
     return PoseReading(Pose.OTHER, min(1.0, -max(scores.values())))
 
 
+def size_factor(model: PigModel) -> float:
+    """What distances that tell one pose from another are multiplied by for this pig."""
+    return max(1.0, model.length_m / TOY_LENGTH_M)
+
+
+def table_gap_m(model: PigModel) -> float:
+    """A part nearer to the table than this is in contact with it [m]."""
+    return TABLE_GAP_M * size_factor(model)
+
+
+def world_parts(model: PigModel, state: RigidState) -> list[FloatArray]:
+    """Per part, (n, 3) corners in the world frame [m]."""
+    corners = rotate(state.quat_xyzw, model.vertices_m) + state.position_m
+    return np.split(corners, model.part_starts[1:])
+
+
+def heights_m(model: PigModel, state: RigidState) -> FloatArray:
+    """(n,) heights above the table of the corners of all parts [m]."""
+    return heights(state.quat_xyzw, model.columns_m) + float(state.position_m[2])
+
+
+def table_gaps(model: PigModel, state: RigidState) -> dict[str, float]:
+    """Label to the height of that body part's lowest point above the table [m].
+
+    Where several parts carry one label, the lowest counts.
+    """
+    gaps: dict[str, float] = {}
+    for part, low in zip(model.parts, _lows_m(model, heights_m(model, state)), strict=True):
+        gaps[part.label] = min(low, gaps.get(part.label, low))
+    return gaps
+
+
+def table_contacts(model: PigModel, state: RigidState) -> tuple[Contact, ...]:
+    """The parts within `table_gap_m` of the table, each at the middle of its touching corners."""
+    above_m = heights_m(model, state)
+    touching = np.flatnonzero(above_m < table_gap_m(model))
+    corners = rotate(state.quat_xyzw, model.vertices_m[touching]) + state.position_m
+    contacts = []
+    # The touching corners of a part stand in one piece.
+    begins = [*touching.searchsorted(model.part_starts).tolist(), len(touching)]
+    for part, low, (begin, end) in zip(
+        model.parts, _lows_m(model, above_m), pairwise(begins), strict=True
+    ):
+        if begin < end:
+            place = corners[begin:end].sum(axis=0) / (end - begin)
+            contacts.append(Contact(part.label, TABLE, "", low, place))
+    return tuple(contacts)
+
+
+def pig_contacts(
+    models: tuple[PigModel, PigModel],
+    states: tuple[RigidState, RigidState],
+    names: tuple[str, str],
+) -> tuple[tuple[Contact, ...], tuple[Contact, ...]]:
+    """The parts of the two pigs within `TOUCH_GAP_M` of each other (of long pigs: more).
+
+    Returns:
+        The contacts as the first pig sees them, and as the second does. A gap of
+        0 stands for any overlap.
+    """
+    near_m = TOUCH_GAP_M * max(size_factor(model) for model in models)
+    reach_m = sum(model.radius_m for model in models) + near_m
+    if math.dist(states[0].position_m, states[1].position_m) > reach_m:
+        return (), ()
+    first, second = (world_parts(m, s) for m, s in zip(models, states, strict=True))
+    low, high = _boxes(models[0], first)
+    other_low, other_high = _boxes(models[1], second)
+    near = (low[:, None] - near_m <= other_high) & (high[:, None] + near_m >= other_low)
+    of_first, of_second = [], []
+    for one, two in np.argwhere(near.all(axis=2)):
+        gap, place = separation(first[one], second[two], near_m)
+        if gap < near_m:
+            part, other = models[0].parts[one].label, models[1].parts[two].label
+            of_first.append(Contact(part, names[1], other, gap, place))
+            of_second.append(Contact(other, names[0], part, gap, place))
+    return tuple(of_first), tuple(of_second)
+
+
+def _lows_m(model: PigModel, above_m: FloatArray) -> list[float]:
+    """Per part, the height of its lowest corner, from those of all corners [m]."""
+    lows: list[float] = np.minimum.reduceat(above_m, model.part_starts).tolist()
+    return lows
+
+
+def _boxes(model: PigModel, parts: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
+    """(n, 3) least and greatest coordinates of each part."""
+    corners, starts = np.concatenate(parts), model.part_starts
+    return np.minimum.reduceat(corners, starts), np.maximum.reduceat(corners, starts)
+
+
 def _scores(down: Sequence[float], gaps: Mapping[str, float], dot_side: str) -> dict[Pose, float]:
     """Each pose's least condition, in order of precedence."""
     left_flank = _flank(down, gaps, "left")
     right_flank = _flank(down, gaps, "right")
-    left_ear, right_ear = (_touches(gaps, [ear]) for ear in EARS)
+    snout = _touches(gaps, ["snout"])
     left_foot, right_foot = (_touches(gaps, [foot]) for foot in FRONT_FEET)
     dot_is_left = dot_side == "left"
     return {
@@ -72,15 +182,15 @@ def _scores(down: Sequence[float], gaps: Mapping[str, float], dot_side: str) -> 
             _clear(gaps, ("snout", "head", *EARS, *TRUNK_AND_TAIL)),
         ),
         Pose.SNOUTER: min(
-            _touches(gaps, ["snout"]),
+            snout,
             left_foot,
             right_foot,
             _clear(gaps, (*EARS, *HIND_FEET, *TRUNK_AND_TAIL)),
         ),
         Pose.LEANING_JOWLER: min(
-            _touches(gaps, ["snout"]),
-            _exactly_one(gaps, EARS, left_ear, right_ear),
-            _exactly_one(gaps, FRONT_FEET, left_foot, right_foot),
+            snout,
+            _exactly_one(gaps, EARS),
+            _exactly_one(gaps, FRONT_FEET),
             _clear(gaps, (*HIND_FEET, *TRUNK_AND_TAIL)),
         ),
         Pose.SIDE_DOT_UP: right_flank if dot_is_left else left_flank,
@@ -106,22 +216,24 @@ def _within(down: Sequence[float], axis: Triple) -> float:
     return (LYING_DEG - angle_deg) / LYING_DEG
 
 
+def _nearest_m(gaps: Mapping[str, float], labels: Iterable[str]) -> float:
+    return min((gaps[label] for label in labels if label in gaps), default=math.inf)
+
+
 def _touches(gaps: Mapping[str, float], labels: Iterable[str]) -> float:
     """Positive if any of the parts is in contact; 1 with no gap at all."""
-    nearest = min((gaps[label] for label in labels if label in gaps), default=math.inf)
-    return max(-1.0, min(1.0, (TABLE_GAP_M - nearest) / TABLE_GAP_M))
+    return max(-1.0, min(1.0, (TABLE_GAP_M - _nearest_m(gaps, labels)) / TABLE_GAP_M))
 
 
 def _clear(gaps: Mapping[str, float], labels: Iterable[str]) -> float:
     """Positive if none of the parts is in contact; 1 if all are 1 mm clear of it."""
-    nearest = min((gaps[label] for label in labels if label in gaps), default=math.inf)
-    return max(-1.0, min(1.0, (nearest - TABLE_GAP_M) / CLEAR_SCALE_M))
+    return max(-1.0, min(1.0, (_nearest_m(gaps, labels) - TABLE_GAP_M) / CLEAR_SCALE_M))
 
 
-def _exactly_one(
-    gaps: Mapping[str, float], labels: tuple[str, str], first: float, second: float
-) -> float:
+def _exactly_one(gaps: Mapping[str, float], labels: tuple[str, ...]) -> float:
     """Positive if one of two parts is in contact and the other is clear."""
-    only_first = min(first, _clear(gaps, [labels[1]]))
-    only_second = min(second, _clear(gaps, [labels[0]]))
-    return max(only_first, only_second)
+    first, second = labels
+    return max(
+        min(_touches(gaps, [first]), _clear(gaps, [second])),
+        min(_touches(gaps, [second]), _clear(gaps, [first])),
+    )

@@ -117,7 +117,7 @@ def _wanted_deg(quat_xyzw: FloatArray) -> float:
     A pig on its snout is seen in profile, with what its forelegs stand on; one that leans, from
     the front and the side of the ear that it leans on.
     """
-    _, left, _ = up_in_body(quat_xyzw)
+    _, left, _ = up_in_body(quat_xyzw.tolist())
     if _on_snout(quat_xyzw):
         turn = PROFILE_DEG if abs(left) < LEANS else -math.copysign(FACE_DEG, left)
         return heading_deg(quat_xyzw) + turn
@@ -133,12 +133,12 @@ def _elevation_deg(quat_xyzw: FloatArray) -> float:
     """Low, to see what touches the table; higher on a pig that shows a flank, or not, above."""
     if _on_snout(quat_xyzw):
         return SNOUT_ELEVATION_DEG
-    _, left, _ = up_in_body(quat_xyzw)
+    _, left, _ = up_in_body(quat_xyzw.tolist())
     return FLANK_ELEVATION_DEG if abs(left) > 0.6 else ELEVATION_DEG
 
 
 def _on_snout(quat_xyzw: FloatArray) -> bool:
-    forward, left, up = up_in_body(quat_xyzw)
+    forward, left, up = up_in_body(quat_xyzw.tolist())
     return forward < -0.3 and up > 0.0 and abs(left) < 0.6
 
 

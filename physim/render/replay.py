@@ -17,7 +17,7 @@ from physim.dataset.parquet import part_paths, read_part
 from physim.dataset.plan import BatchPlan
 from physim.dataset.rows import COLUMNS, named, row_of
 from physim.errors import DatasetError
-from physim.physics.recording import Recording
+from physim.physics.state import Trajectory
 from physim.render.pig_meshes import PlacedPig
 from physim.simulator import FULL, Setup, Simulator
 from physim.types import PIG_NAMES, RigidState, Roll, Table
@@ -40,7 +40,7 @@ class Replay:
     setup: Setup
     models: tuple[str, str]
     roll: Roll
-    recording: Recording
+    recording: Trajectory
 
     @property
     def table(self) -> Table:

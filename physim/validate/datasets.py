@@ -213,7 +213,7 @@ def _half_step(setup: Setup) -> Setup:
     finer = replace(
         settings,
         time_step_s=settings.time_step_s / 2,
-        steps_a_call=settings.steps_a_call * 2,  # looked at equally often
+        steps_per_check=settings.steps_per_check * 2,  # looked at equally often
     )
     return replace(setup, settings=finer)
 

@@ -16,8 +16,9 @@ from types import ModuleType
 from typing import Any
 
 from physim import __version__
-from physim.physics import energy_bound, rest
-from physim.poses import classify, contacts
+from physim.physics import state
+from physim.physics.fast import bounds
+from physim.poses import classify
 from physim.simulator import Setup
 from physim.statistics.compare import LEAST_MONTE_CARLO_P, MONTE_CARLO
 from physim.statistics.counts import PAIR_CELLS, POSE_CELLS
@@ -172,16 +173,16 @@ def in_force(setup: Setup) -> Json:
             {"lying_deg": classify.LYING_DEG, "clear_scale_m": classify.CLEAR_SCALE_M}, classify
         ),
         "tolerances": _entry(
-            {"table_gap_m": contacts.TABLE_GAP_M, "touch_gap_m": contacts.TOUCH_GAP_M}, contacts
+            {"table_gap_m": classify.TABLE_GAP_M, "touch_gap_m": classify.TOUCH_GAP_M}, classify
         ),
-        "rest_criterion": _entry(asdict(setup.criterion), rest),
+        "rest_criterion": _entry(asdict(setup.criterion), state),
         "certainty": _entry(
             {
-                "margin": energy_bound.MARGIN,
-                "reach_factor": energy_bound.REACH_FACTOR,
-                "reach_least_m": energy_bound.REACH_LEAST_M,
+                "margin": bounds.MARGIN,
+                "reach_factor": bounds.REACH_FACTOR,
+                "reach_least_m": bounds.REACH_LEAST_M,
             },
-            energy_bound,
+            bounds,
         ),
     }
 

@@ -7,7 +7,7 @@ from PIL import Image as Pillow
 from PIL import ImageDraw
 
 from physim.convex import convex_polygon, inside_margin
-from physim.poses.contacts import heights_m, table_gap_m, table_gaps
+from physim.poses.classify import heights_m, table_gap_m, table_gaps
 from physim.quaternions import rotate
 from physim.render.camera import View, framing
 from physim.render.pictures import FAINT, INK, PAPER, details, headline, title_of, write

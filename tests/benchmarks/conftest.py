@@ -30,9 +30,9 @@ def toss_of(setup: Setup) -> Callable[[int], Toss]:
 def loop(request: pytest.FixtureRequest) -> Any:
     """The class of a loop; called with a setup and opened by `with`."""
     if request.param == "pybullet":
-        from physim.bench.pybullet_loop import PlainPyBullet
+        from physim.bench.pybullet_loop import BarePyBullet
 
-        return PlainPyBullet
+        return BarePyBullet
     from physim.bench.mujoco_loop import MujocoPigs
 
     return MujocoPigs

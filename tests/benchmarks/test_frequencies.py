@@ -21,9 +21,9 @@ def sample(name: str, rolls: int, **names: str) -> Counts:
     """Counts of the first rolls of the seed."""
 
     def rolled() -> Iterator[Roll]:
-        with open_engine(name, BatchPlan(n=1, **names).setup()) as engine:
+        with open_engine(name, BatchPlan(n=1, **names).setup()) as roll:
             for index in range(rolls):
-                yield engine.roll(SEED, index)
+                yield roll(SEED, index)
 
     return Counts.from_rows(rolled())
 

@@ -111,7 +111,7 @@ import sys, time
 from types import ModuleType
 from physim.dataset.workers import start_worker
 start_worker()
-sys.modules["physim.physics.pair"] = ModuleType("half loaded")
+sys.modules["physim.physics.fast.pair"] = ModuleType("half loaded")
 print("ready", file=sys.stderr, flush=True)
 while True:
     try:

@@ -77,7 +77,7 @@ def test_the_configuration_holds_what_the_rolls_depend_on() -> None:
 @pytest.mark.parametrize(("step", "calls"), [(1 / 256, 2), (1 / 512, 4), (1 / 65536, 512)])
 def test_a_time_step_keeps_the_looks_at_the_pigs(step: float, calls: int) -> None:
     settings = engine_settings(step)
-    assert (settings.time_step_s, settings.steps_a_call) == (step, calls)
+    assert (settings.time_step_s, settings.steps_per_check) == (step, calls)
 
 
 @pytest.mark.parametrize("step", [0.0, -1 / 512, 1 / 240, 1 / 1000, 1 / 768, 1e-9, float("nan")])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from physim.physics.body import Body
-from physim.physics.pair import PairClient
-from physim.physics.single import SoloClient
+from physim.physics.fast.pair import PigPair
+from physim.physics.fast.single import SinglePig
 from physim.physics.state import PlainState
 from physim.physics.surfaces import EngineSettings
 from physim.types import PigModel, RigidState, Table
@@ -23,22 +23,22 @@ class Alone:
     """One pig in the engine of a pig alone."""
 
     def __init__(self, body: Body, table: Table, settings: EngineSettings) -> None:
-        self.client = SoloClient(body, table.surface, settings)
+        self.client = SinglePig(body, table.surface, settings)
 
     def place(self, state: RigidState) -> None:
         self.client.place(PlainState.of(state))
 
     def tick(self) -> RigidState:
         client = self.client
-        client.run(1, client.halvings(client.look().point_speed_m_s))
-        return client.look().state()
+        client.run(1, client.halvings(client.body, client.sample().point_speed_m_s))
+        return client.sample().state()
 
 
 class Beside:
     """One pig in the engine of two; the other one does the same far away."""
 
     def __init__(self, body: Body, table: Table, settings: EngineSettings) -> None:
-        self.client = PairClient((body, body), table, settings)
+        self.client = PigPair((body, body), table, settings)
 
     def place(self, state: RigidState) -> None:
         other = replace(state, position_m=state.position_m + np.array([0.0, 2.0, 0.0]))
@@ -46,7 +46,7 @@ class Beside:
 
     def tick(self) -> RigidState:
         self.client.advance(1)
-        return self.client.states()[0]
+        return self.client.sample()[0].state()
 
 
 @contextmanager

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from physim.physics.pair import Together
-from physim.physics.simulate import Observer, _Pig
-from physim.poses.contacts import separation, world_parts
+from physim.convex import separation
+from physim.physics.fast.pair import PigPair
+from physim.physics.fast.world import RolledPig
+from physim.physics.state import Trajectory
+from physim.poses.classify import world_parts
 from physim.seeding import stream
 from physim.simulator import Setup, Simulator
 from physim.tosses.release import Draws, Trapdoor
@@ -36,21 +39,33 @@ def toss_of(setup: Setup, index: int) -> Toss:
 
 
 @contextmanager
-def telling_together() -> Iterator[list[bool]]:
-    """Whether both pigs are in one engine at this moment, as the one item of a list."""
-    now = [False]
-    simulate = Together.settle
+def telling_together() -> Iterator[list[tuple[float, float]]]:
+    """When both pigs were in one engine: the stretches, from and to [s since release]."""
+    stretches: list[tuple[float, float]] = []
+    settle = PigPair.settle
 
-    def told(self: Together, states: States, tick: int, steps: int) -> Rest | None:
-        now[0] = True
-        try:
-            return simulate(self, states, tick, steps)
-        finally:
-            now[0] = False
+    def told(self: PigPair, states: Any, base_steps: int, *others: Any) -> Rest | None:
+        rest = settle(self, states, base_steps, *others)
+        step_s = self.settings.time_step_s
+        stretches.append((base_steps * step_s, self.base_steps * step_s))
+        return rest
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Together, "settle", told)
-        yield now
+        patch.setattr(PigPair, "settle", told)
+        yield stretches
+
+
+def recorded(simulator: Simulator, toss: Toss) -> tuple[Rest, Trajectory]:
+    """The end of a roll and the ways of both pigs."""
+    assert simulator._world is not None
+    trajectory = Trajectory(simulator._world.bodies)
+    return simulator.settle(toss, trajectory), trajectory
+
+
+def checks(simulator: Simulator, rest: Rest) -> list[float]:
+    """The times of the regular checks [s since release]."""
+    interval_s = simulator.setup.settings.check_interval_s
+    return [number * interval_s for number in range(int(rest.time_s / interval_s) + 1)]
 
 
 def overlap(setup: Setup, states: States) -> bool:
@@ -82,22 +97,16 @@ def test_pigs_alone_never_overlap(name: str, rolls: int) -> None:
     near = met = 0
     with telling_together() as together, Simulator(setup) as simulator:
         for index in range(rolls):
-            assert simulator._world is not None
-            bodies = simulator._world.bodies
-            shown: list[tuple[float, bool, States]] = []
-
-            def look(
-                time_s: float, states: States, shown: list[tuple[float, bool, States]] = shown
-            ) -> None:
-                shown.append((time_s, together[0], states))
-
-            simulator.settle(toss_of(setup, index), look)
-            met += any(both for _, both, _ in shown)
-            for _, both, (black, pink) in shown:
-                if both or np.linalg.norm(black.position_m - pink.position_m) > reach:
+            together.clear()
+            rest, trajectory = recorded(simulator, toss_of(setup, index))
+            met += bool(together)
+            for time_s in checks(simulator, rest):
+                black, pink = states = trajectory.at(time_s)
+                if any(begins_s <= time_s <= ends_s for begins_s, ends_s in together):
+                    continue
+                if np.linalg.norm(black.position_m - pink.position_m) > reach:
                     continue
                 near += 1
-                states = bodies[0].leave(black), bodies[1].leave(pink)
                 assert not overlap(setup, states), (index, near)
     assert near > 100
     assert met >= 5
@@ -112,44 +121,26 @@ def test_the_overlap_check_finds_an_overlap() -> None:
     assert not overlap(setup, (toss.black, far))
 
 
-def test_both_pigs_are_shown_at_the_same_time() -> None:
+def test_both_pigs_are_told_at_the_same_time() -> None:
     """In flight their heights are those of a free fall at the time that is told."""
     setup = setup_of("hand")
     checked = 0
     with telling_together() as together, Simulator(setup) as simulator:
         assert simulator._world is not None
         for index in range(10):
+            together.clear()
             toss = toss_of(setup, index)
-            shown: list[tuple[float, States]] = []
-
-            def look(
-                time_s: float, states: States, shown: list[tuple[float, States]] = shown
-            ) -> None:
-                if not together[0]:
-                    shown.append((time_s, states))
-
-            simulator.settle(toss, look)
-            assert shown[0][0] == 0.0
-            lands_s = min(solo.first_landing_s for solo in simulator._world.solos)
-            for time_s, states in shown:
-                if time_s > lands_s or time_s > 0.06:
+            rest, trajectory = recorded(simulator, toss)
+            lands_s = min(pig.first_landing_s for pig in simulator._world.pigs)
+            for time_s in checks(simulator, rest):
+                if time_s > min(lands_s, 0.06, *(begins_s for begins_s, _ in together)):
                     break
-                for start, state in zip(toss.pigs, states, strict=True):
+                for start, state in zip(toss.pigs, trajectory.at(time_s), strict=True):
                     checked += 1
                     fallen = start.velocity_m_s[2] * time_s - G * time_s**2 / 2
                     there = start.position_m[2] + fallen
                     assert state.position_m[2] == pytest.approx(there, abs=5e-5)
     assert checked > 50
-
-
-@pytest.mark.parametrize("name", ["trapdoor", "hand", "close"])
-def test_an_observer_changes_no_bit(name: str) -> None:
-    setup = setup_of(name)
-    with Simulator(setup) as simulator:
-        for index in range(12):
-            toss = toss_of(setup, index)
-            watched = simulator.settle(toss, lambda _, __: None)
-            assert bits(simulator.settle(toss)) == bits(watched)
 
 
 # --- fast and full ---
@@ -176,9 +167,7 @@ def test_fast_is_full_cut_short(name: str, rolls: int) -> None:
     with Simulator(full) as slow, Simulator(fast) as quick:
         for index in range(rolls):
             toss = toss_of(full, index)
-            way: list[dict[float, object]] = [{}, {}]
-            look = _keeper(slow, way)
-            rest, soon = slow.settle(toss, look), quick.settle(toss)
+            (rest, way), soon = recorded(slow, toss), quick.settle(toss)
             one, other = slow.judge(SEED, index, rest), quick.judge(SEED, index, soon)
             for key in ("status", "outcome", "score", "touching"):
                 assert getattr(one, key) == getattr(other, key), (index, key)
@@ -189,57 +178,35 @@ def test_fast_is_full_cut_short(name: str, rolls: int) -> None:
             for pig, (state, time_s) in enumerate(zip(soon.pigs, soon.times_s, strict=True)):
                 if bits(state) != bits(rest.pigs[pig]):
                     on_the_way += 1
-                    assert way[pig].get(time_s) == bits(state), (index, pig)
+                    assert bits(way.at(time_s)[pig]) == bits(state), (index, pig)
     assert certain > 0.5 * rolls
     assert on_the_way > 0.5 * rolls
 
 
-def _keeper(simulator: Simulator, way: list[dict[float, object]]) -> Observer:
-    """Keeps the bits of each pig's state (pig frame) by the time of that state."""
-    world = simulator._world
-    assert world is not None
-
-    def look(time_s: float, states: States) -> None:
-        for pig, (solo, body, state) in enumerate(
-            zip(world.solos, world.bodies, states, strict=True)
-        ):
-            own_s = solo.time_s if bits(solo.state()) == bits(state) else time_s
-            way[pig][own_s] = bits(body.leave(state))
-
-    return look
-
-
-def test_a_parked_pig_catches_up_to_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rolls in which the other pig comes near one that was parked as certain."""
+def test_a_frozen_pig_catches_up_to_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rolls in which the other pig comes near one that was frozen as certain."""
     caught: list[int] = []
-    catch_up: Callable[..., None] = _roll_type()._catch_up
+    catch_up = RolledPig.catch_up
 
-    def told(self: object, pig: _Pig) -> None:
-        before = pig.solo.ticks
-        catch_up(self, pig)
-        caught.append(pig.solo.ticks - before)
+    def told(self: RolledPig, base_steps: int) -> None:
+        before = self.base_steps
+        catch_up(self, base_steps)
+        caught.append(self.base_steps - before)
 
-    monkeypatch.setattr(_roll_type(), "_catch_up", told)
+    monkeypatch.setattr(RolledPig, "catch_up", told)
     full, fast = setup_of("hand"), setup_of("hand", "fast")
     found = 0
     with Simulator(full) as slow, Simulator(fast) as quick:
         for index in range(100, 400):
             caught.clear()
             soon = quick.settle(toss_of(full, index))
-            if not any(ticks > 0 for ticks in caught):
+            if not any(steps > 0 for steps in caught):
                 continue
             found += 1
-            way: list[dict[float, object]] = [{}, {}]
-            rest = slow.settle(toss_of(full, index), _keeper(slow, way))
+            rest, way = recorded(slow, toss_of(full, index))
             for pig, (state, time_s) in enumerate(zip(soon.pigs, soon.times_s, strict=True)):
-                known = way[pig].get(time_s), bits(rest.pigs[pig])
+                known = bits(way.at(time_s)[pig]), bits(rest.pigs[pig])
                 assert bits(state) in known, (index, pig)
             if found == 4:
                 break
     assert found >= 2
-
-
-def _roll_type() -> type:
-    from physim.physics import simulate
-
-    return simulate._Roll

@@ -9,10 +9,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from physim.physics.body import Body
-from physim.physics.energy_bound import Certificate
-from physim.physics.rest import RestCriterion, Stillness
-from physim.physics.single import Solo, SoloClient
-from physim.physics.state import PlainState
+from physim.physics.fast.bounds import EnergyBound
+from physim.physics.fast.single import SinglePig
+from physim.physics.state import EngineMotion, PlainState, RestCriterion, RestDetector
 from physim.physics.surfaces import EngineSettings, table
 from physim.simulator import RestTable, lying
 from physim.types import PigModel, RigidState
@@ -24,43 +23,43 @@ def rests(standard: PigModel) -> RestTable:
     return RestTable.of(standard)
 
 
-def certificate_of(body: Body, rests: RestTable, surface: str) -> Certificate:
-    return Certificate(body, rests.basins(), table(surface))
+def bound_of(body: Body, rests: RestTable, surface: str) -> EnergyBound:
+    return EnergyBound(body, rests.basins(), table(surface))
 
 
 def test_never_certain_with_energy_above_the_barrier(standard: PigModel, rests: RestTable) -> None:
     body = Body.of(standard)
-    certificate = certificate_of(body, rests, "felt")
+    bound = bound_of(body, rests, "felt")
     rng = np.random.default_rng(1)
     found = 0
     for named, basin in zip(rests.rests, rests.basins(), strict=True):
         for _ in range(200):
             tilt = Rotation.from_rotvec(rng.normal(0, 0.15, 3))
             quat = (tilt * Rotation.from_quat(lying(named.rest).quat_xyzw)).as_quat()
-            quat = body.enter(RigidState(np.zeros(3), quat)).quat_xyzw
+            quat = body.to_principal(RigidState(np.zeros(3), quat)).quat_xyzw
             height = -Rotation.from_quat(quat).apply(body.hull_m)[:, 2].min()
             for share in (0.0, 0.5, 0.9, 0.999, 1.0, 1.01, 1.5):
                 energy = basin.height_m + share * (basin.barrier_m - basin.height_m)
                 if energy < height:
                     continue  # no pig has so little
-                where = certificate.basin(tuple(quat.tolist()), energy)
+                where = bound.basin(tuple(quat.tolist()), energy)
                 if where is None:
                     continue
                 found += 1
                 assert energy < rests.basins()[where].barrier_m
-            assert certificate.basin(tuple(quat.tolist()), certificate.highest_m) is None
+            assert bound.basin(tuple(quat.tolist()), bound.max_limit_m) is None
     assert found > 50
 
 
 def test_certain_at_rest_and_of_the_rest_it_is_in(standard: PigModel, rests: RestTable) -> None:
     body = Body.of(standard)
-    certificate = certificate_of(body, rests, "felt")
+    bound = bound_of(body, rests, "felt")
     for number, (named, basin) in enumerate(zip(rests.rests, rests.basins(), strict=True)):
         # Above it by less than the margin, a barrier is none.
         if basin.barrier_m * 0.98 <= basin.height_m:
             continue
-        quat = body.enter(lying(named.rest)).quat_xyzw
-        assert certificate.basin(tuple(quat.tolist()), basin.height_m + 1e-7) == number
+        quat = body.to_principal(lying(named.rest)).quat_xyzw
+        assert bound.basin(tuple(quat.tolist()), basin.height_m + 1e-7) == number
 
 
 @pytest.mark.parametrize("surface", ["felt", "laminate"])
@@ -69,11 +68,10 @@ def test_a_certain_pig_ends_in_its_basin_and_within_its_reach(
 ) -> None:
     """100 pigs, tossed, and given spin about the vertical as much as their energy allows."""
     body, settings, where = Body.of(standard), EngineSettings(), table(surface)
-    certificate = certificate_of(body, rests, surface)
+    bound = bound_of(body, rests, surface)
     rng = np.random.default_rng([2, len(surface)])
     checked, farthest = 0, 0.0
-    with SoloClient(body, where.surface, settings) as client:
-        solo = Solo(client)
+    with SinglePig(body, where.surface, settings) as solo:
         while checked < 100:
             start = RigidState(
                 np.array([0.0, 0.0, 0.1]),
@@ -84,38 +82,39 @@ def test_a_certain_pig_ends_in_its_basin_and_within_its_reach(
             solo.release(start)
             basin = None
             for _ in range(120):
-                solo.advance(settings.steps_a_call)
-                basin = certificate.basin(solo.quat_xyzw, solo.energy_on_table_m)
+                solo.advance(settings.steps_per_check)
+                basin = bound.basin(solo.motion.quat_xyzw, solo.motion.energy_on_table_m)
                 if basin is not None:
                     break
             if basin is None or solo.flight is not None:
                 continue
             # As much spin about the vertical as leaves it certain.
-            state, ticks = solo.state(), solo.ticks
+            assert isinstance(solo.motion, EngineMotion)
+            state, steps = solo.motion.state(), solo.base_steps
+            quat, sunk_m = solo.motion.quat_xyzw, max(0.0, -solo.motion.clearance_m)
             extra = np.array([0.0, 0.0, float(rng.choice([-1.0, 1.0]) * rng.uniform(5.0, 40.0))])
             for _ in range(12):
                 spun = replace(state, angular_velocity_rad_s=state.angular_velocity_rad_s + extra)
-                energy = energy_m(body, spun) + max(0.0, -solo.gap_m)
-                if certificate.basin(solo.quat_xyzw, energy) == basin:
+                energy = energy_m(body, spun) + sunk_m
+                if bound.basin(quat, energy) == basin:
                     break
                 extra = 0.6 * extra
             else:
                 continue
-            reach = certificate.reach_m(basin, energy)
-            fastest = certificate.fastest_m_s(energy)
-            solo.resume(PlainState.of(spun), ticks)
-            still = Stillness(body, where, RestCriterion())
+            reach = bound.reach_m(basin, energy)
+            fastest = bound.fastest_m_s(energy)
+            solo.resume(PlainState.of(spun), steps)
+            detector = RestDetector(body, where, RestCriterion())
             for _ in range(300):
-                solo.advance(settings.steps_a_call)
-                moved = float(np.linalg.norm(np.array(solo.centre_m) - state.position_m))
+                solo.advance(settings.steps_per_check)
+                moved = float(np.linalg.norm(np.array(solo.motion.centre_m) - state.position_m))
                 farthest = max(farthest, moved / reach)
                 assert moved <= reach
-                assert _fastest_point_m_s(body, solo.state()) <= fastest + 0.01
-                if solo.point_speed_m_s < still.limit_m_s and still.at_rest(
-                    solo.state(), solo.time_s
-                ):
+                assert _fastest_point_m_s(body, solo.motion.state()) <= fastest + 0.01
+                slow = solo.motion.point_speed_m_s < detector.limit_m_s
+                if slow and detector.at_rest(solo.motion.state(), solo.time_s):
                     break
-            assert rests.nearest(body.leave(solo.state()).quat_xyzw) == basin
+            assert rests.nearest(body.to_body_frame(solo.motion.state()).quat_xyzw) == basin
             checked += 1
     assert farthest > 0.1  # the bound is not idle
 

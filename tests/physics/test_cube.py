@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from scipy.stats import chisquare
 
 from physim.physics.body import Body
-from physim.physics.simulate import World, settle
+from physim.physics.fast.world import World
 from physim.seeding import stream
 from physim.tosses.release import Draws, Drop
 from physim.types import PigModel, Status, Table
@@ -35,7 +35,7 @@ def faces(bare_table: Callable[..., Table]) -> Faces:
                 toss = Drop(height_m=0.1, separation_m=0.15).release(
                     Draws(stream(17, index)), index, (cube, cube)
                 )
-                rest = settle(world, toss)
+                rest = world.settle(toss)
                 assert rest.status is Status.OK
                 for pig in rest.pigs:
                     up = Rotation.from_quat(pig.quat_xyzw).inv().apply([0.0, 0.0, 1.0])

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from physim.physics.engine import Client, pybullet
-from physim.physics.pair import PairClient
-from physim.physics.single import Solo, SoloClient
+from physim.physics.engine import Engine, pybullet
+from physim.physics.fast.pair import PigPair
+from physim.physics.fast.single import SinglePig
 from physim.physics.state import PlainState, PlainStates
 from physim.physics.surfaces import EngineSettings
 from physim.simulator import Setup, Simulator
@@ -78,14 +78,14 @@ class Watcher:
 def watching() -> Iterator[Watcher]:
     """Every engine made under it is watched."""
     watcher = Watcher()
-    run, place, resume, land = Client.run, PairClient.place, Solo.resume, Solo._land
+    run, place, resume, land = Engine.run, PigPair.place, SinglePig.resume, SinglePig._land
 
     def one_by_one(
-        client: Client, steps: int, halvings: int = 0, each: Callable[[int], None] | None = None
+        client: Engine, steps: int, halvings: int = 0, each: Callable[[int], None] | None = None
     ) -> int:
         """As `run`, with a call a step; bodies and numbers are the same."""
         finer = steps << halvings
-        if isinstance(client, SoloClient) and client.look().centre_m[2] > 5.0:
+        if isinstance(client, SinglePig) and client.sample().centre_m[2] > 5.0:
             return run(client, steps, halvings, each)  # it drops what it touched
         step_s = client.settings.time_step_s / (1 << halvings)
         client._running = (0, 0)  # so that the next call sets its own
@@ -100,13 +100,13 @@ def watching() -> Iterator[Watcher]:
             note(client, step_s)
         return finer
 
-    def note(client: Client, step_s: float) -> None:
-        if isinstance(client, SoloClient):
-            state = client.look().state()
+    def note(client: Engine, step_s: float) -> None:
+        if isinstance(client, SinglePig):
+            state = client.sample().state()
             watcher.alone(id(client), energy_m(client.body, state, step_s))
             watcher.deep(-lowest_m(client.body, state))
-        elif isinstance(client, PairClient):
-            pigs = list(zip(client.bodies, client.states(), strict=True))
+        elif isinstance(client, PigPair):
+            pigs = [(motion.body, motion.state()) for motion in client.sample()]
             watcher.alone(
                 id(client),
                 sum(energy_m(body, state, step_s) * body.model.mass_kg for body, state in pigs)
@@ -116,32 +116,32 @@ def watching() -> Iterator[Watcher]:
                 if np.abs(state.position_m[:2]).max() < 0.35:
                     watcher.deep(-lowest_m(body, state))
 
-    def landed(solo: Solo) -> float:
+    def landed(solo: SinglePig) -> float:
         watcher.seen.landings += 1
         assert solo.flight is not None
-        landing = solo.flight.state(solo._wait_s)
-        watcher.alone(id(solo.client), energy_m(solo.body, landing))
+        landing = solo.flight.plain(solo.flight.landing_s).state()
+        watcher.alone(id(solo), energy_m(solo.body, landing))
         return land(solo)
 
-    def resumed(solo: Solo, state: PlainState, tick: int) -> None:
-        watcher.parted(id(solo.client))
-        resume(solo, state, tick)
+    def resumed(solo: SinglePig, state: PlainState, steps: int) -> None:
+        watcher.parted(id(solo))
+        resume(solo, state, steps)
 
-    def placed(client: PairClient, states: PlainStates, *, at_edge: bool) -> None:
+    def placed(client: PigPair, states: PlainStates, *, at_edge: bool) -> None:
         watcher.seen.stretches += 1
         watcher.parted(id(client))
         place(client, states, at_edge=at_edge)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Client, "run", one_by_one)
-        patch.setattr(Solo, "_land", landed)
-        patch.setattr(Solo, "resume", resumed)
-        patch.setattr(PairClient, "place", placed)
+        patch.setattr(Engine, "run", one_by_one)
+        patch.setattr(SinglePig, "_land", landed)
+        patch.setattr(SinglePig, "resume", resumed)
+        patch.setattr(PigPair, "place", placed)
         yield watcher
 
 
 def setup_of(toss: str, step_s: float) -> Setup:
-    settings = EngineSettings(time_step_s=step_s, steps_a_call=round(1 / 64 / step_s))
+    settings = EngineSettings(time_step_s=step_s, steps_per_check=round(1 / 64 / step_s))
     setup = Setup.named(toss=toss, height_mm=203, settings=settings)
     if not isinstance(setup.toss, Trapdoor):
         return setup

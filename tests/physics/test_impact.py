@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from physim.physics.body import Body
-from physim.physics.flight import Flight
-from physim.physics.pair import PairClient
-from physim.physics.single import SoloClient
+from physim.physics.fast.pair import PigPair
+from physim.physics.fast.single import SinglePig
 from physim.physics.state import PlainState
 from physim.physics.surfaces import EngineSettings
 from physim.types import PigModel, RigidState, Table
-from tests.physics.worlds import G, energy_m
+from tests.physics.worlds import G, energy_m, landing
 
 Array = NDArray[np.float64]
 STEP_S = EngineSettings().time_step_s
@@ -38,7 +37,7 @@ def landings(body: Body) -> list[RigidState]:
         )
         for _ in range(25)
     ]
-    ends = [Flight.of(body, start).landing()[1] for start in starts]
+    ends = [landing(body, start)[1] for start in starts]
     return [end for end in ends if _on_one_corner(body, end)]
 
 
@@ -49,23 +48,23 @@ def _on_one_corner(body: Body, state: RigidState) -> bool:
 
 
 def by_solo(body: Body, table: Table, states: list[RigidState]) -> list[RigidState]:
-    with SoloClient(body, table.surface, EngineSettings()) as client:
+    with SinglePig(body, table.surface, EngineSettings()) as client:
         ends = []
         for state in states:
             client.place(PlainState.of(state))
             client.run(1)
-            ends.append(client.look().state())
+            ends.append(client.sample().state())
     return ends
 
 
 def by_pair(body: Body, table: Table, states: list[RigidState]) -> list[RigidState]:
-    with PairClient((body, body), table, EngineSettings()) as client:
+    with PigPair((body, body), table, EngineSettings()) as client:
         ends = []
         for state in states:
             other = replace(state, position_m=state.position_m + np.array([0.0, 1.0, 0.0]))
             client.place((PlainState.of(other), PlainState.of(state)), at_edge=False)
             client.run(1)
-            ends.append(client.states()[1])
+            ends.append(client.sample()[1].state())
     return ends
 
 

@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 from scipy.stats import chi2_contingency
 
 from physim.physics.body import Body
-from physim.physics.simulate import World, settle
+from physim.physics.fast.world import World
 from physim.physics.surfaces import table
 from physim.poses.classify import classify
 from physim.seeding import stream
@@ -100,7 +100,7 @@ def test_a_nudged_pig_settles_into_its_rest_however_the_table_is_turned(
             other = replace(case.start, position_m=case.start.position_m + np.array([0, 0.2, 0]))
             for yaw in YAWS:
                 toss = Toss(turned_about_z(case.start, yaw), turned_about_z(other, yaw))
-                rest = settle(world, toss)
+                rest = world.settle(toss)
                 assert rest.status is Status.OK
                 for pig in rest.pigs:
                     lies_as(pig, case.down)
@@ -117,8 +117,8 @@ def test_swapped_pigs_settle_into_each_others_rests(
             there = replace(
                 second.start, position_m=second.start.position_m + np.array([0, 0.2, 0])
             )
-            straight = settle(world, Toss(here, there)).pigs
-            swapped = settle(world, Toss(there, here)).pigs
+            straight = world.settle(Toss(here, there)).pigs
+            swapped = world.settle(Toss(there, here)).pigs
             for one, same in zip(straight, reversed(swapped), strict=True):
                 assert one.position_m == pytest.approx(same.position_m, abs=5e-5)
                 assert np.linalg.norm(down(one) - down(same)) < np.radians(0.5)
@@ -135,7 +135,7 @@ def test_the_mirror_image_settles_into_the_mirror_image(
         for case in nudged:
             start = mirror_image(case.start)
             other = replace(start, position_m=start.position_m - [0, 0.2, 0])
-            rest = settle(world, Toss(start, other))
+            rest = world.settle(Toss(start, other))
             for pig in rest.pigs:
                 lies_as(pig, case.down * [1, -1, 1])
                 # Left and right are swapped and so is the dot: the name stays.
@@ -167,7 +167,7 @@ def frequencies(model: PigModel, tosses: list[Toss], surface: Table | None = Non
     poses: Counter[Pose] = Counter()
     with World((body, body), surface or table()) as world:
         for toss in tosses:
-            rest = settle(world, toss)
+            rest = world.settle(toss)
             poses.update(classify(model, pig).pose for pig in rest.pigs)
     return poses
 

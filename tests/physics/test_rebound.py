@@ -8,15 +8,14 @@ import pybullet
 import pytest
 from numpy.typing import NDArray
 
-from physim.physics import pair, single
 from physim.physics.body import Body
 from physim.physics.engine import UNITS_PER_M
-from physim.physics.flight import Flight
-from physim.physics.single import Solo, SoloClient
+from physim.physics.fast import pair, single
+from physim.physics.fast.single import SinglePig
 from physim.physics.surfaces import EngineSettings
 from physim.types import PigModel, RigidState, Table
 from tests.physics.engines import STEP_S, Alone, Beside, both, opened
-from tests.physics.worlds import UPRIGHT, G
+from tests.physics.worlds import UPRIGHT, G, landing
 
 Array = NDArray[np.float64]
 HEIGHTS_M = (0.01, 0.0171, 0.0263, 0.0387, 0.0519, 0.0733, 0.0971, 0.1237, 0.1607, 0.2)
@@ -66,7 +65,7 @@ def rebounds(engine: Alone | Beside, body: Body, heights_m: Array, *, fly: bool)
         speed = math.sqrt(2 * G * height)
         wait = speed / G
         if fly:
-            _, state = Flight.of(body, state).landing()
+            _, state = landing(body, state)
             wait = 0.0
         engine.place(state)
         fastest = 0.0
@@ -155,15 +154,14 @@ def test_a_pig_that_flies_and_lands_by_turns_rebounds_to_e2_h(
     as_balls(body.radius_m)
     ticks = round(1 / 1024 / step_s)
     heights, before = [0.2], -1.0
-    with SoloClient(body, bare_table().surface, EngineSettings(step_s)) as client:
-        solo = Solo(client)
+    with SinglePig(body, bare_table().surface, EngineSettings(step_s)) as solo:
         solo.release(RigidState(np.array([0.0, 0.0, body.radius_m + 0.2]), UPRIGHT))
         flown = 0
         while heights[-1] > 0.004:
             solo.advance(ticks)
-            speed = solo.velocity_m_s[2]
+            speed = solo.motion.velocity_m_s[2]
             if speed <= 0.0 < before:  # the look after the highest point
-                heights.append(solo.centre_m[2] - body.radius_m + speed**2 / (2 * G))
+                heights.append(solo.motion.centre_m[2] - body.radius_m + speed**2 / (2 * G))
                 flown += solo.flight is not None
             before = speed
     shares = np.sqrt(np.array(heights[1:]) / heights[:-1])

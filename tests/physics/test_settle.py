@@ -10,8 +10,8 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 from physim.physics.body import Body
-from physim.physics.rest import RestCriterion
-from physim.physics.simulate import World, settle
+from physim.physics.fast.world import World
+from physim.physics.state import RestCriterion
 from physim.seeding import stream
 from physim.simulator import RestTable, Setup, Simulator, lying
 from physim.tosses.release import Draws
@@ -53,9 +53,9 @@ def settled(
 ) -> Rest:
     """The rest after a release; without a second pig, that one lies far away."""
     body = Body.of(model)
-    with World((body, body), table) as world:
+    with World((body, body), table, criterion=criterion) as world:
         far = pink or moved(lying(RestTable.of(model).rests[0].rest), x=-0.12, y=-0.12)
-        return settle(world, Toss(black, far), criterion)
+        return world.settle(Toss(black, far))
 
 
 # --- what counts as rest ---
@@ -249,11 +249,11 @@ def test_rolls_after_one_at_the_edge_are_the_same_bits(
     )
 
     with World((body, body), table) as world:
-        alone = [bits(settle(world, toss)) for toss in inner]
+        alone = [bits(world.settle(toss)) for toss in inner]
     with World((body, body), table) as world:
         after = []
         for edge, toss in zip(over, inner, strict=True):
-            settle(world, edge)
+            world.settle(edge)
             assert world.pair.at_edge
-            after.append(bits(settle(world, toss)))
+            after.append(bits(world.settle(toss)))
     assert after == alone

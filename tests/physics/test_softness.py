@@ -10,11 +10,10 @@ import numpy as np
 import pybullet
 import pytest
 
-from physim.physics import pair, single
-from physim.physics.body import SOFT_GROUPS, Body
-from physim.physics.energy_bound import Certificate
+from physim.physics.body import SOFT_GROUPS, Body, damping_kg_s, damping_ratio, restitution_of
 from physim.physics.engine import UNITS_PER_M
-from physim.physics.soft import damping_kg_s, damping_ratio, restitution_of, sag_m
+from physim.physics.fast import pair, single
+from physim.physics.fast.bounds import EnergyBound
 from physim.physics.state import PlainState
 from physim.physics.surfaces import table as table_named
 from physim.pigs.model import load_model
@@ -148,18 +147,18 @@ def test_ratio_and_restitution_belong_together(e: float) -> None:
 
 def test_a_rigid_pig_has_no_springs(standard: PigModel) -> None:
     body = Body.of(standard)
-    assert sag_m(standard) == body.sag_m == body.lift == 0.0
+    assert body.static_compression_m == body.half_stiffness_over_weight == 0.0
 
 
 def test_near_corners_of_a_soft_pig_are_in_different_groups(big: PigModel) -> None:
     """A corner that lies lower than its neighbours must not hide them from the engine."""
     body = Body.of(big)
-    assert len(body.lean_m) <= SOFT_GROUPS
-    corners = np.concatenate(body.lean_m)
+    assert len(body.contact_hulls_m) <= SOFT_GROUPS
+    corners = np.concatenate(body.contact_hulls_m)
     assert sorted(corners.tolist()) == sorted(body.hull_m.tolist())
     nearest = min(
         float(np.linalg.norm(group[i] - group[j]))
-        for group in body.lean_m
+        for group in body.contact_hulls_m
         for i in range(len(group))
         for j in range(i)
     )
@@ -170,19 +169,21 @@ def test_springs_count_as_energy(big: PigModel) -> None:
     """A pig pressed into the table is certain of less than one that lies on it."""
     table = table_named("floor")
     body, rests = Body.of(big), RestTable.of(big)
-    certificate = Certificate(body, rests.basins(), table)
-    with single.SoloClient(body, table.surface, _settings()) as client:
+    bound = EnergyBound(body, rests.basins(), table)
+    with single.SinglePig(body, table.surface, _settings()) as client:
         found = []
         for depth_m in (0.0, 0.02):
-            state = body.enter(lying(rests.rests[0].rest))
+            state = body.to_principal(lying(rests.rests[0].rest))
             lower = replace(state, position_m=state.position_m - np.array([0.0, 0.0, depth_m]))
             client.place(PlainState.of(lower))
-            motion = client.look()
+            motion = client.sample()
             energy = motion.energy_on_table_m
-            found.append(certificate.basin(motion.quat_xyzw, energy))
+            found.append(bound.basin(motion.quat_xyzw, energy))
             low = np.minimum(0.0, (_turned(body, lower) + lower.position_m)[:, 2])
             springs = 0.5 * STIFFNESS_N_M * float((low**2).sum())
-            above_j = big.mass_kg * G * (energy - float(lower.position_m[2]) - sag_m(big))
+            above_j = (
+                big.mass_kg * G * (energy - float(lower.position_m[2]) - body.static_compression_m)
+            )
             assert above_j == pytest.approx(springs, abs=1e-9)
     assert found == [0, None]
 
@@ -195,15 +196,15 @@ def test_a_soft_pig_comes_to_rest_where_a_rigid_one_would(big: PigModel) -> None
         state = lying(named.rest)
         state = replace(state, position_m=state.position_m + np.array([0.0, 0.0, 0.001]))
         with opened(big, table, "solo") as engine:
-            engine.place(body.enter(state))
+            engine.place(body.to_principal(state))
             for _ in range(round(0.6 / STEP_S)):
                 end = engine.tick()
-        left = body.leave(end)
+        left = body.to_body_frame(end)
         assert rests.nearest(left.quat_xyzw) == number
         speed = float(np.linalg.norm(end.velocity_m_s))
         speed += body.radius_m * float(np.linalg.norm(end.angular_velocity_rad_s))
         assert speed < 1e-3
-        assert named.rest.height_m - left.position_m[2] < 2.0 * sag_m(big)
+        assert named.rest.height_m - left.position_m[2] < 2.0 * body.static_compression_m
 
 
 def test_what_makes_a_rigid_pair_bounce_makes_a_soft_one() -> None:

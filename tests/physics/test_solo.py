@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from physim.physics import single
 from physim.physics.body import Body
-from physim.physics.single import Solo, SoloClient
+from physim.physics.fast import single
+from physim.physics.fast.single import SinglePig
 from physim.physics.surfaces import EngineSettings
 from physim.types import PigModel, RigidState, Table
 from tests.physics.worlds import bits, energy_m
@@ -34,13 +34,12 @@ def way(
     body: Body, table: Table, start: RigidState, looks: int, settings: EngineSettings
 ) -> list[tuple[bool, float, RigidState]]:
     """At each look: whether it flies, its own time and its state."""
-    with SoloClient(body, table.surface, settings) as client:
-        solo = Solo(client)
+    with SinglePig(body, table.surface, settings) as solo:
         solo.release(start)
         seen = []
         for _ in range(looks):
-            solo.advance(settings.steps_a_call)
-            seen.append((solo.flight is not None, solo.time_s, solo.state()))
+            solo.advance(settings.steps_per_check)
+            seen.append((solo.flight is not None, solo.time_s, solo.motion.state()))
     return seen
 
 
@@ -71,7 +70,7 @@ def test_a_computed_flight_is_what_finer_steps_approach(
     for seed in range(24):
         row = []
         for step_s in (1 / 2048, 1 / 4096, 1 / 8192):
-            settings = EngineSettings(time_step_s=step_s, steps_a_call=round(LOOK_S / step_s))
+            settings = EngineSettings(time_step_s=step_s, steps_per_check=round(LOOK_S / step_s))
             flown = way(body, felt, released(seed), 24, settings)
             number = first_bounce(flown)
             if number < 0:
@@ -104,16 +103,15 @@ def test_looks_of_other_sizes_change_no_flight(body: Body, felt: Table) -> None:
     """Until the first touch, whatever was looked at before: the landing is the same bits."""
     for seed in range(8):
         ends = []
-        for ticks in (32, 16, 5, 1):
-            with SoloClient(body, felt.surface, EngineSettings()) as client:
-                solo = Solo(client)
+        for steps in (32, 16, 5, 1):
+            with SinglePig(body, felt.surface, EngineSettings()) as solo:
                 solo.release(released(seed))
-                while solo.ticks_in_air > ticks:
-                    solo.advance(ticks)
-                    solo.state()
-                assert solo.steps == 0
+                while solo.steps_in_air > steps:
+                    solo.advance(steps)
+                    solo.motion.state()
+                assert solo.engine_steps == 0
                 assert solo.flight is not None
-                ends.append(bits(solo.flight.state(solo._wait_s)))
+                ends.append(bits(solo.flight.plain(solo.flight.landing_s).state()))
         assert ends == [ends[0]] * 4
 
 
@@ -121,14 +119,14 @@ def test_reading_a_pig_changes_no_bit(body: Body, felt: Table) -> None:
     for seed in range(6):
         ends = []
         for reads in (False, True):
-            with SoloClient(body, felt.surface, EngineSettings()) as client:
-                solo = Solo(client)
+            with SinglePig(body, felt.surface, EngineSettings()) as solo:
                 solo.release(released(seed))
                 for _ in range(60):
                     solo.advance(32)
                     if reads:
-                        _ = solo.state(), solo.quat_xyzw, solo.hold().engine_state(), solo.centre_m
-                ends.append(bits(solo.state()))
+                        motion = solo.motion
+                        _ = motion.state(), motion.quat_xyzw, motion.engine_state(solo.base_step_s)
+                ends.append(bits(solo.motion.state()))
         assert ends[0] == ends[1]
 
 
@@ -137,20 +135,20 @@ def test_energy_never_rises_from_look_to_look(body: Body, felt: Table) -> None:
     settings, flights = EngineSettings(), 0
     for seed in range(20):
         start = released(seed)
-        with SoloClient(body, felt.surface, settings) as client:
-            solo = Solo(client)
+        with SinglePig(body, felt.surface, settings) as solo:
             solo.release(start)
             first = least = energy_m(body, start)
             flew = True
             for _ in range(90):
-                solo.advance(settings.steps_a_call)
-                now = energy_m(body, solo.state())
-                assert solo.energy_m == pytest.approx(now, rel=1e-6)
+                solo.advance(settings.steps_per_check)
+                now = energy_m(body, solo.motion.state())
+                sunk_m = min(0.0, getattr(solo.motion, "clearance_m", 0.0))
+                assert solo.motion.energy_on_table_m + sunk_m == pytest.approx(now, rel=1e-6)
                 # In contact speeds are up to half a step's fall off those of its parabola.
                 off = (
                     0.0
                     if solo.flight is not None
-                    else 0.5 * settings.time_step_s * abs(float(solo.state().velocity_m_s[2]))
+                    else 0.5 * settings.time_step_s * abs(solo.motion.velocity_m_s[2])
                 )
                 assert now - off < least + 3e-4 * first
                 least = min(least, now + off)
@@ -164,11 +162,10 @@ def test_a_pig_set_down_again_goes_the_same_way(body: Body, felt: Table) -> None
     """One client, one body that is re-posed: every roll as if it were the first."""
     settings = EngineSettings()
     alone = [way(body, felt, released(seed), 80, settings)[-1] for seed in range(5)]
-    with SoloClient(body, felt.surface, settings) as client:
-        solo = Solo(client)
+    with SinglePig(body, felt.surface, settings) as solo:
         for seed in (4, 0, 3, 1, 2, 2, 0):
             solo.release(released(seed))
             for _ in range(80):
-                solo.advance(settings.steps_a_call)
-            assert bits(solo.state()) == bits(alone[seed][2])
+                solo.advance(settings.steps_per_check)
+            assert bits(solo.motion.state()) == bits(alone[seed][2])
             assert solo.time_s == alone[seed][1]

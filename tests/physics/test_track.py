@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from physim.physics.recording import Track
-from physim.physics.state import PlainState, States
-from physim.seeding import stream
+from physim.physics.fast.world import RolledPig
+from physim.physics.state import PigTrajectory, PlainState
 from physim.simulator import Setup, Simulator
-from physim.tosses.release import Draws, Trapdoor
+from physim.tosses.release import Trapdoor
 from physim.types import RigidState
 from tests.physics.worlds import bits
 
@@ -42,18 +41,30 @@ def test_recording_changes_no_bit_and_passes_through_the_rows_of_fast_rolls(name
 
 
 @pytest.mark.parametrize("name", ["hand", "close"])
-def test_at_every_look_the_track_is_where_the_roll_was(name: str) -> None:
-    """Pigs in contact alone are seen up to a step after the look, hence the tolerance."""
-    shown: list[tuple[float, States]] = []
+def test_at_every_check_the_trajectory_is_where_the_roll_was(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pigs in contact alone are seen up to a step after the check, hence the tolerance."""
+    shown: list[dict[float, RigidState]] = [{}, {}]
+    go_on = RolledPig.go_on
+
+    def told(self: RolledPig, base_steps: int) -> None:
+        go_on(self, base_steps)
+        now_s = self.base_steps * self.base_step_s
+        own = shown[world.pigs.index(self)]
+        for late_s in [time_s for time_s in own if time_s > now_s]:
+            del own[late_s]  # did not happen
+        own[now_s] = self.body.to_body_frame(self.motion.state())
+
     with Simulator(setup_of(name)) as simulator:
-        pigs = simulator.setup.pigs
-        toss = simulator.setup.toss.release(Draws(stream(3, 4)), 4, pigs)
-        simulator.settle(toss, lambda time_s, states: shown.append((time_s, states)))
-        _, recording = simulator.record(3, 4)
-    assert len(shown) > 20
-    for time_s, states in shown:
-        for body, state, there in zip(recording.bodies, states, recording.at(time_s), strict=True):
-            seen = body.leave(state)
+        world = simulator._world
+        assert world is not None
+        monkeypatch.setattr(RolledPig, "go_on", told)
+        _, trajectory = simulator.record(3, 4)
+    assert len(shown[0]) > 20
+    for number, own in enumerate(shown):
+        for time_s, seen in own.items():
+            there = trajectory.at(time_s)[number]
             speed = float(np.linalg.norm(seen.velocity_m_s))
             away = float(np.linalg.norm(seen.position_m - there.position_m))
             assert away <= speed / 2048 + 1e-4
@@ -70,7 +81,7 @@ def test_no_jumps() -> None:
 
 
 def test_what_is_noted_of_an_earlier_time_undoes_what_came_later() -> None:
-    track = Track()
+    track = PigTrajectory()
     for time_s in (0.0, 1.0, 2.0, 1.5):
         state = RigidState(np.array([time_s, 0.0, 0.0]), np.array([0.0, 0.0, 0.0, 1.0]))
         track.add(time_s, PlainState.of(state))

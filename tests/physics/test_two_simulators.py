@@ -8,12 +8,13 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from physim.physics.engine import pybullet, quiet_stdout
-from physim.physics.state import States
+from physim.physics.fast.world import RolledPig
 from physim.physics.surfaces import EngineSettings
 from physim.seeding import stream
 from physim.simulator import Setup, Simulator
@@ -110,20 +111,27 @@ def test_turn_by_turn_with_generators(
 
 
 @pytest.mark.parametrize("other", ["fine", "loose", "big"])
-def test_an_observer_that_rolls_elsewhere_changes_nothing(
-    other: str, setups: dict[str, Setup], alone: dict[str, list[object]]
+def test_a_roll_within_another_one_changes_nothing(
+    other: str,
+    setups: dict[str, Setup],
+    alone: dict[str, list[object]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Within a roll, while the two pigs share an engine as well."""
+    """While the two pigs share an engine as well."""
     with Simulator(setups["standard"]) as a, Simulator(setups[other]) as b:
+        assert a._world is not None
+        advance = a._world.pair.advance
         inner: list[object] = []
 
-        def look(_: float, __: States) -> None:
-            if len(inner) % 16 == 0:
+        def interrupted(*given: Any) -> int:
+            if len(inner) % 8 == 0:
                 assert bits(b.roll(SEED, 1)) == alone[other][1]
             inner.append(None)
+            return advance(*given)
 
+        monkeypatch.setattr(a._world.pair, "advance", interrupted)
         for index in ROLLS:
-            assert bits(a.roll(SEED, index, look)) == alone["standard"][index]
+            assert bits(a.roll(SEED, index)) == alone["standard"][index]
         assert inner
 
 
@@ -199,28 +207,21 @@ def test_each_thread_may_have_a_simulator(
     assert capfd.readouterr().out == "out"
 
 
-def test_an_observer_cannot_roll_on_what_it_observes(setups: dict[str, Setup]) -> None:
-    with Simulator(setups["standard"]) as simulator:
-        whole = bits(simulator.roll(SEED, 0))
-        for meddle in (
-            lambda: simulator.roll(SEED, 1),
-            lambda: simulator.record(SEED, 1),
-            lambda: simulator.__exit__(None, None, None),
-        ):
-
-            def look(_: float, __: States, meddle: Callable[[], object] = meddle) -> None:
-                meddle()
-
-            with pytest.raises(RuntimeError, match="needs a Simulator of its own"):
-                simulator.roll(SEED, 0, look)
-            assert bits(simulator.roll(SEED, 0)) == whole
-
-
-def test_a_simulator_is_closed_after_the_roll_that_is_under_way(setups: dict[str, Setup]) -> None:
+def test_a_simulator_is_closed_after_the_roll_that_is_under_way(
+    setups: dict[str, Setup], monkeypatch: pytest.MonkeyPatch
+) -> None:
     simulator = Simulator(setups["standard"]).__enter__()
+    assert simulator._world is not None
     started = threading.Event()
+    go_on = RolledPig.go_on
+
+    def told(self: RolledPig, base_steps: int) -> None:
+        started.set()
+        go_on(self, base_steps)
+
+    monkeypatch.setattr(RolledPig, "go_on", told)
     with ThreadPoolExecutor(1) as threads:
-        roll = threads.submit(simulator.roll, SEED, 0, lambda *_: started.set())
+        roll = threads.submit(simulator.roll, SEED, 0)
         assert started.wait(20)
         simulator.__exit__(None, None, None)
         assert np.isfinite(roll.result().time_s)

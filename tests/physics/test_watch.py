@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from physim.physics.body import Body
-from physim.physics.proximity import Watch, gap_m
-from physim.physics.simulate import World
+from physim.physics.fast.bounds import ProximityMonitor, distance_lower_bound_m
+from physim.physics.fast.world import World
 from physim.types import PigModel, RigidState, Table
 from tests.physics.worlds import UPRIGHT
 
-LOOK_TICKS = 32
+CHECK_STEPS = 32
 
 
 def flying(x_m: float, speed_m_s: float) -> RigidState:
@@ -29,49 +29,49 @@ def world(standard: PigModel, bare_table: Callable[..., Table]) -> Iterator[Worl
         yield opened
 
 
-def watched(world: World, apart_m: float, speed_m_s: float) -> Watch:
+def watched(world: World, apart_m: float, speed_m_s: float) -> ProximityMonitor:
     """Pigs a gap of about this apart, of which the second one moves along x."""
-    black, pink = world.solos
+    black, pink = world.pigs
     reach = float(np.ptp(black.body.hull_m[:, 0]))
     black.release(flying(0.0, 0.0))
     pink.release(flying(reach + apart_m, speed_m_s))
-    return Watch(black, pink, LOOK_TICKS)
+    return ProximityMonitor(black, pink, CHECK_STEPS)
 
 
-def advance(world: World, ticks: int) -> None:
-    for solo in world.solos:
-        solo.advance(ticks)
+def advance(world: World, steps: int) -> None:
+    for solo in world.pigs:
+        solo.advance(steps)
 
 
 def test_a_look_that_nobody_asked_about_is_not_about_an_earlier_one(world: World) -> None:
     """So it is after a pig was parked: its other one may go on for long, and slow down."""
     watch = watched(world, 0.002, 0.3)
-    tick = watch.ticks(0, (False, False))
-    advance(world, tick)
-    assert watch.met(tick) is None
+    steps = watch.steps_ahead(0, (False, False))
+    advance(world, steps)
+    assert watch.possible_contact(steps) is None
     # Both now move alike: at the speed of the look before, they would have met by and by.
-    black, pink = world.solos
-    pink.release(flying(float(pink.centre_m[0]), 0.0))
+    black, pink = world.pigs
+    pink.release(flying(float(pink.motion.centre_m[0]), 0.0))
     black.release(flying(0.0, 0.0))
     for _ in range(20):
-        tick += LOOK_TICKS
-        advance(world, LOOK_TICKS)
-        assert watch.met(tick) is None
+        steps += CHECK_STEPS
+        advance(world, CHECK_STEPS)
+        assert watch.possible_contact(steps) is None
 
 
 def test_the_gap_of_a_look_that_was_taken_back_is_forgotten(world: World) -> None:
     """Pigs that met go on together and may be elsewhere when the same tick comes again."""
     watch = watched(world, 0.002, -0.3)
-    tick = watch.ticks(0, (False, False))
-    black, pink = world.solos
+    steps = watch.steps_ahead(0, (False, False))
+    black, pink = world.pigs
     # Meanwhile something made one faster: what the watch asks for cannot be relied upon.
     black.release(flying(0.0, 3.0))
-    pink.release(flying(float(pink.centre_m[0]), -3.0))
-    advance(world, tick)
-    assert watch.met(tick) is not None
+    pink.release(flying(float(pink.motion.centre_m[0]), -3.0))
+    advance(world, steps)
+    assert watch.possible_contact(steps) is not None
     apart = float(np.ptp(black.body.hull_m[:, 0])) + 0.003
-    for solo, place in zip(world.solos, (0.0, apart), strict=True):
+    for solo, place in zip(world.pigs, (0.0, apart), strict=True):
         solo.release(flying(place, 0.0))
-        solo.advance(tick)
-    assert gap_m(black, pink) > 0.001
-    assert watch.ticks(tick, (False, False)) > 0
+        solo.advance(steps)
+    assert distance_lower_bound_m(black.motion, pink.motion) > 0.001
+    assert watch.steps_ahead(steps, (False, False)) > 0

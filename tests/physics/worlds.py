@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from physim.physics.body import Body
-from physim.physics.simulate import World
-from physim.physics.state import States
+from physim.physics.fast.flight import Flight
+from physim.physics.fast.world import World
+from physim.physics.state import PlainState
 from physim.types import Rest, RigidState
 
 G = 9.81
+States = tuple[RigidState, RigidState]
 UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
 
 
@@ -34,25 +36,36 @@ def bits(value: object) -> object:
 
 def ended_together(world: World, rest: Rest) -> bool:
     """Whether the pigs of the last roll were in one engine when it ended."""
-    alone = [body.leave(s.state()) for body, s in zip(world.bodies, world.solos, strict=True)]
+    alone = [pig.body.to_body_frame(pig.motion.state()) for pig in world.pigs]
     return bits(tuple(alone)) != bits(rest.pigs)
 
 
 def go_on(world: World, rest: Rest, time_s: float) -> States:
     """Both pigs (pig frame) so long after the last roll's end, in the engines that had them."""
-    ticks = world.settings.steps_a_call
-    looks = round(time_s / world.settings.call_s)
+    steps = world.settings.steps_per_check
+    checks = round(time_s / world.settings.check_interval_s)
     if ended_together(world, rest):
-        for _ in range(looks):
-            world.pair.advance(ticks)
-        states = world.pair.states()
+        for _ in range(checks):
+            world.pair.advance(steps)
+        motions = world.pair.sample()
     else:
-        for solo in world.solos:
-            for _ in range(looks):
-                solo.advance(ticks)
-        states = (world.solos[0].state(), world.solos[1].state())
-    first, second = (body.leave(state) for body, state in zip(world.bodies, states, strict=True))
+        for pig in world.pigs:
+            for _ in range(checks):
+                pig.advance(steps)
+        motions = world.pigs[0].motion, world.pigs[1].motion
+    first, second = (motion.body.to_body_frame(motion.state()) for motion in motions)
     return first, second
+
+
+def landing(body: Body, start: RigidState) -> tuple[float, RigidState]:
+    """Time and state just before the first touch of the table; at time 0 where it touches."""
+    flight = Flight(body, PlainState.of(start))
+    return flight.landing_s, flight.plain(flight.landing_s).state()
+
+
+def free_flight(body: Body, start: RigidState, time_s: float) -> RigidState:
+    """The state after `time_s` of free flight, principal frame."""
+    return Flight(body, PlainState.of(start)).plain(time_s).state()
 
 
 def energy_m(body: Body, state: RigidState, engine_step_s: float = 0.0) -> float:

@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from physim.poses.classify import LYING_DEG, classify, classify_gaps
-from physim.poses.contacts import TABLE_GAP_M, table_contacts, table_gaps
+from physim.poses.classify import (
+    LYING_DEG,
+    TABLE_GAP_M,
+    classify,
+    classify_gaps,
+    table_contacts,
+    table_gaps,
+)
 from physim.simulator import RestTable, Setup, Simulator, lying
 from physim.types import BODY_PARTS, FEET, PigModel, Pose, PoseReading, RigidState, Status
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from physim.poses.classify import classify
-from physim.poses.contacts import (
+from physim.poses.classify import (
     TABLE_GAP_M,
     TOUCH_GAP_M,
+    classify,
     pig_contacts,
     size_factor,
     table_contacts,

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from physim.physics.body import Body
-from physim.physics.simulate import World, settle
+from physim.physics.fast.world import World
 from physim.physics.surfaces import table
-from physim.poses.contacts import pig_contacts
+from physim.poses.classify import pig_contacts
 from physim.simulator import RestTable, judge, lying
 from physim.types import (
     PIG_NAMES,
@@ -134,7 +134,7 @@ def test_a_pig_lying_on_a_pig_is_a_piggyback(
 def settled(model: PigModel, surface: Table, first: RigidState, second: RigidState) -> Roll:
     body = Body.of(model)
     with World((body, body), surface) as world:
-        rest = settle(world, Toss(first, second))
+        rest = world.settle(Toss(first, second))
     assert rest.status is Status.OK
     return judged(model, *rest.pigs)
 

@@ -65,7 +65,7 @@ def test_the_samples_and_their_seeds(request_: Request) -> None:
     assert full.setup() == replace(here, settle="full")
     finer = half.setup().settings
     assert finer.time_step_s == here.settings.time_step_s / 2
-    assert finer.call_s == here.settings.call_s
+    assert finer.check_interval_s == here.settings.check_interval_s
     iterations = solver.setup().settings
     assert iterations.solver_iterations == 2 * here.settings.solver_iterations
     assert iterations.solver_tolerance_m_s < here.settings.solver_tolerance_m_s

@@ -16,22 +16,30 @@ References:
     Iserles, Munthe-Kaas, Norsett and Zanna, "Lie-group methods", Acta Numerica 2000.
     Mirtich, "Impulse-based dynamic simulation of rigid body systems", PhD thesis 1996
     (conservative advancement: steps that cannot reach contact).
-
-The innermost loops of a flight, on plain numbers and arrays; see `kernels`.
 """
 
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from math import cos, sin, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
+from physim import quaternions
 from physim.compiled import compiled
 from physim.physics.body import Body
-from physim.physics.kernels import GRAVITY, along, into_body, out_of_body, up_in_body
-from physim.physics.state import PlainState
-from physim.types import GRAVITY_M_S2, FloatArray, Quat, RigidState, Triple
+from physim.physics.state import (
+    GRAVITY,
+    Motion,
+    PlainState,
+    body_to_world,
+    project,
+    up_in_body,
+    world_to_body,
+)
+from physim.types import GRAVITY_M_S2, FloatArray, Quat, Triple
 
 MAX_TURN_RAD = 0.1  # between two nodes
 LONGEST_STEP_S = 0.05
@@ -40,6 +48,8 @@ LONGEST_STEP_S = 0.05
 CONTACT_GAP_M = 1e-6
 MAX_FLIGHT_S = 10.0  # a fall of 490 m: nothing flies longer
 
+product = compiled(quaternions.product)
+
 
 class Flight:
     """One body in free flight from a state (principal frame) at time 0."""
@@ -47,9 +57,8 @@ class Flight:
     def __init__(self, body: Body, start: PlainState) -> None:
         self.body = body
         self._start = start
-        self._moments = body.moments
         self._momentum, energy, fastest = momentum_and_energy(
-            start.quat_xyzw, start.spin_rad_s, self._moments
+            start.quat_xyzw, start.spin_rad_s, body.moments
         )
         self.fastest_rad_s = fastest
         """A bound on the angular speed at any time, from |L| and from the energy of rotation."""
@@ -69,11 +78,6 @@ class Flight:
     def __hash__(self) -> int:
         return hash(self._start)
 
-    @classmethod
-    def of(cls, body: Body, start: RigidState) -> Flight:
-        """The flight from a state given as arrays."""
-        return cls(body, PlainState.of(start))
-
     def place_m(self, time_s: float) -> Triple:
         """The centre of mass at `time_s`."""
         (x, y, z), (u, v, w) = self._start.centre_m, self._start.velocity_m_s
@@ -88,61 +92,90 @@ class Flight:
     def attitude(self, time_s: float) -> Quat:
         """The attitude at `time_s`, principal frame to world."""
         number = int(time_s / self._step_s) if time_s > 0.0 else 0
-        how = self._momentum, self._moments
+        how = self._momentum, self.body.moments
         at, quat = self._node if self._node[0] <= number else (0, self._start.quat_xyzw)
         if at < number:
-            quat = turned_on(quat, *how, self._step_s, number - at)
+            quat = rotated_on(quat, *how, self._step_s, number - at)
         self._node = number, quat
         rest_s = time_s - number * self._step_s
-        return quat if rest_s == 0.0 else turned(quat, *how, rest_s)
+        return quat if rest_s == 0.0 else rotated(quat, *how, rest_s)
 
     def plain(self, time_s: float) -> PlainState:
         """The full state at `time_s`, in plain numbers."""
         q = self.attitude(time_s)
-        spin = spin_in_world(q, self._momentum, self._moments)
+        spin = body_to_world(q, spin_in_body(q, self._momentum, self.body.moments))
         return PlainState(self.place_m(time_s), q, self.velocity_m_s(time_s), spin)
 
-    def state(self, time_s: float) -> RigidState:
-        """The full state at `time_s`."""
-        return self.plain(time_s).state()
-
-    def landing(self) -> tuple[float, RigidState]:
-        """Time and state just before the first touch of the table; at time 0 where it touches."""
-        time_s = self.landing_s()
-        return time_s, self.state(time_s)
-
+    @cached_property
     def landing_s(self) -> float:
         """The time just before the first touch of the table; 0 where the body touches it."""
-        return landing_s(
+        return landing_time_s(
             self.body.hull_columns_m,
             self.body.hull_radii_m,
             self.body.lowest_m,
             self._start.quat_xyzw,
             self._momentum,
-            self._moments,
+            self.body.moments,
             self._start.centre_m[2],
             self._start.velocity_m_s[2],
             self.fastest_rad_s,
             self._step_s,
-            CONTACT_GAP_M,
-            MAX_FLIGHT_S,
         )
 
 
-def free_flight(body: Body, start: RigidState, time_s: float) -> RigidState:
-    """The state after `time_s` of free flight, principal frame."""
-    return Flight.of(body, start).state(time_s)
+class FlightPiece(NamedTuple):
+    """A flight as a piece of a trajectory: the state, from the time since release."""
+
+    flight: Flight
+    began_s: float
+
+    def __call__(self, time_s: float) -> PlainState:
+        return self.flight.plain(time_s - self.began_s)
+
+
+class FlightMotion(Motion):
+    """The motion of a pig so long after the beginning of its flight."""
+
+    __slots__ = ("_flight", "_time_s")
+
+    def __init__(self, flight: Flight, time_s: float) -> None:
+        self.body = flight.body
+        self.centre_m = flight.place_m(time_s)
+        self.velocity_m_s = flight.velocity_m_s(time_s)
+        self.speed_m_s = math.hypot(*self.velocity_m_s)
+        self.turning_m_s = flight.body.radius_m * flight.fastest_rad_s
+        self._flight = flight
+        self._time_s = time_s
+
+    @property
+    def quat_xyzw(self) -> Quat:
+        return self._flight.attitude(self._time_s)
+
+    @property
+    def energy_on_table_m(self) -> float:
+        return self._flight.energy_m + self.body.static_compression_m
+
+    def plain(self) -> PlainState:
+        return self._flight.plain(self._time_s)
+
+    def engine_state(self, base_step_s: float) -> PlainState:
+        """See `Motion`: faster by the fall of half a base step.
+
+        An engine that halves its steps begins up to half of that too slow, which vanishes with the
+        step.
+        """
+        return self.plain().half_step_velocity(base_step_s)
 
 
 @compiled
 def spin_in_body(q: Quat, momentum: Triple, moments: Triple) -> Triple:
     """Angular velocity in the principal frame: I^-1 R(q)^T L."""
-    a, b, c = into_body(q, momentum)
+    a, b, c = world_to_body(q, momentum)
     return a / moments[0], b / moments[1], c / moments[2]
 
 
 @compiled
-def turned(q: Quat, momentum: Triple, moments: Triple, h: float) -> Quat:
+def rotated(q: Quat, momentum: Triple, moments: Triple, h: float) -> Quat:
     """The attitude a time h later, by the series of `flight`, scaled to unit length."""
     i, j, k = moments
     ka, kb, kc = (j - k) / i, (k - i) / j, (i - j) / k
@@ -162,29 +195,17 @@ def turned(q: Quat, momentum: Triple, moments: Triple, h: float) -> Quat:
     angle = sqrt(u * u + v * v + t * t)
     share = sin(0.5 * angle) / angle if angle > 0.0 else 0.5
     u, v, t, s = share * u, share * v, share * t, cos(0.5 * angle)
-    x, y, z, w = q
-    x, y, z, w = (
-        w * u + x * s + y * t - z * v,
-        w * v - x * t + y * s + z * u,
-        w * t + x * v - y * u + z * s,
-        w * s - x * u - y * v - z * t,
-    )
+    x, y, z, w = product(q, (u, v, t, s))
     scale = 1.0 / sqrt(x * x + y * y + z * z + w * w)
     return x * scale, y * scale, z * scale, w * scale
 
 
 @compiled
-def turned_on(q: Quat, momentum: Triple, moments: Triple, h: float, steps: int) -> Quat:
+def rotated_on(q: Quat, momentum: Triple, moments: Triple, h: float, steps: int) -> Quat:
     """The attitude so many times h later."""
     for _ in range(steps):
-        q = turned(q, momentum, moments, h)
+        q = rotated(q, momentum, moments, h)
     return q
-
-
-@compiled
-def spin_in_world(q: Quat, momentum: Triple, moments: Triple) -> Triple:
-    """Angular velocity in the world."""
-    return out_of_body(q, spin_in_body(q, momentum, moments))
 
 
 @compiled
@@ -195,13 +216,13 @@ def momentum_and_energy(q: Quat, spin: Triple, moments: Triple) -> tuple[Triple,
         Angular momentum in the world, twice the energy, and the highest angular speed that is
         possible with both.
     """
-    a, b, c = into_body(q, spin)
+    a, b, c = world_to_body(q, spin)
     i, j, k = moments
     own = (i * a, j * b, k * c)
     energy = own[0] * a + own[1] * b + own[2] * c
     least = min(i, j, k)
     by_momentum = sqrt(own[0] * own[0] + own[1] * own[1] + own[2] * own[2]) / least
-    return out_of_body(q, own), energy, min(by_momentum, sqrt(energy / least))
+    return body_to_world(q, own), energy, min(by_momentum, sqrt(energy / least))
 
 
 @compiled
@@ -220,7 +241,6 @@ def table_wait(
     spin: Triple,
     height_m: float,
     up_m_s: float,
-    contact_m: float,
 ) -> float:
     """A time for which a flying body surely stays above the table; 0 at contact.
 
@@ -234,21 +254,20 @@ def table_wait(
         spin: its angular velocity, body frame.
         height_m: of its centre of mass.
         up_m_s: the speed at which that rises.
-        contact_m: a gap that counts as contact.
     """
     x, y, z = up_in_body(q)
-    heights = along(hull, (x, y, z)) + height_m
-    if heights.min() <= contact_m:
+    heights = project(hull, (x, y, z)) + height_m
+    if heights.min() <= CONTACT_GAP_M:
         return 0.0
     a, b, c = spin
     # Of the up direction seen from the body.
-    speeds = along(hull, (y * c - z * b, z * a - x * c, x * b - y * a)) + up_m_s
+    speeds = project(hull, (y * c - z * b, z * a - x * c, x * b - y * a)) + up_m_s
     waits = (speeds + np.sqrt(speeds * speeds + 2.0 * most * heights)) / most
     return float(waits.min())
 
 
 @compiled
-def landing_s(
+def landing_time_s(
     hull: FloatArray,
     radii: FloatArray,
     lowest_m: float,
@@ -259,8 +278,6 @@ def landing_s(
     up_m_s: float,
     fastest: float,
     step_s: float,
-    contact_m: float,
-    longest_s: float,
 ) -> float:
     """When a body that flies from this height, speed and attitude first touches the table.
 
@@ -275,28 +292,28 @@ def landing_s(
     dips = most * (step_s * step_s / 8.0)
     time_s = fall_s(height_m - radii.max(), up_m_s)
     number = int(time_s / step_s)
-    q = turned_on(q, momentum, moments, step_s, number)
+    q = rotated_on(q, momentum, moments, step_s, number)
     begin_s = number * step_s
     here = height_m + begin_s * up_m_s - 0.5 * GRAVITY * begin_s * begin_s
-    before = along(hull, up_in_body(q)) + here
-    while time_s < longest_s:
+    before = project(hull, up_in_body(q)) + here
+    while time_s < MAX_FLIGHT_S:
         # The interval from node `number`, at which the attitude is q, to the next one.
         begin_s, end_s = number * step_s, (number + 1) * step_s
-        next_q = turned(q, momentum, moments, step_s)
+        next_q = rotated(q, momentum, moments, step_s)
         there = height_m + end_s * up_m_s - 0.5 * GRAVITY * end_s * end_s
-        after = along(hull, up_in_body(next_q)) + there
-        free = there > lowest_m and (np.minimum(before, after) - dips).min() > contact_m
+        after = project(hull, up_in_body(next_q)) + there
+        free = there > lowest_m and (np.minimum(before, after) - dips).min() > CONTACT_GAP_M
         while not free and time_s < end_s:
             rest_s = time_s - begin_s
-            now = q if rest_s <= 0.0 else turned(q, momentum, moments, rest_s)
+            now = q if rest_s <= 0.0 else rotated(q, momentum, moments, rest_s)
             spin = spin_in_body(now, momentum, moments)
             height = height_m + time_s * up_m_s - 0.5 * GRAVITY * time_s * time_s
             speed = up_m_s - GRAVITY * time_s
-            wait = table_wait(hull, most, now, spin, height, speed, contact_m)
+            wait = table_wait(hull, most, now, spin, height, speed)
             if wait <= 0.0:
                 return time_s
             time_s += wait
         time_s = max(time_s, end_s)
         number += 1
         q, before = next_q, after
-    return longest_s
+    return MAX_FLIGHT_S

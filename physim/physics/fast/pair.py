@@ -1,0 +1,288 @@
+"""Two pigs in one engine: while they may touch, and near the table's edge.
+
+They carry all their parts, and a table with its edges takes the place of the endless one where one
+of them is near. The world is made anew for every such stretch of a roll: what Bullet's broad phase
+keeps of earlier ones decides when the pair is found, and the last bits of its contacts with it.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from physim.files import scratch
+from physim.physics.body import Body
+from physim.physics.engine import LOCK, Engine, make_shape_of, make_unseen, write_parts
+from physim.physics.fast.bounds import (
+    EnergyBound,
+    distance_lower_bound_m,
+    max_closing_speed_m_s,
+    max_travel_m,
+    sphere_clearance_m,
+)
+from physim.physics.state import (
+    TOUCH_M,
+    EngineMotion,
+    Motion,
+    PlainStates,
+    RestCriterion,
+    RestDetector,
+    Trajectory,
+    both_at_rest,
+    off_table,
+)
+from physim.physics.surfaces import EngineSettings
+from physim.types import Ended, Rest, RigidState, Status, Table
+
+RENEW_AFTER = 200  # worlds: Bullet keeps some memory of every shape ever made
+
+EngineMotions = tuple[EngineMotion, EngineMotion]
+EnergyBounds = tuple[EnergyBound, EnergyBound]
+_folders: set[Path] = set()  # of this process's engines, while they are open
+
+
+class PigPair(Engine):
+    """Two pigs in one engine. Use it with `with`; it connects when it is needed.
+
+    Attributes:
+        base_steps: longest time steps since release.
+        engine_steps: since release, of all engines.
+        at_edge: whether the table has edges.
+    """
+
+    bodies: tuple[Body, Body]
+
+    def __init__(
+        self,
+        bodies: tuple[Body, Body],
+        table: Table,
+        settings: EngineSettings,
+        criterion: RestCriterion | None = None,
+        bounds: EnergyBounds | None = None,
+    ) -> None:
+        super().__init__(settings, table.surface, bodies)
+        self.table = table
+        self.at_edge = False
+        self.base_steps = self.engine_steps = 0
+        self._criterion = criterion or RestCriterion()
+        self._bounds = bounds
+        self._check_interval_s = settings.check_interval_s
+        self._made = 0
+        self._written = ExitStack()
+        self._files: list[Path] = []
+
+    def __enter__(self) -> PigPair:
+        return self
+
+    def close(self) -> None:
+        """Ends the client; what it has written goes too."""
+        super().close()
+        self._written.close()
+        self._files = []
+
+    def place(self, states: PlainStates, *, at_edge: bool) -> None:
+        """Puts both pigs, made anew, into these states (principal frame)."""
+        with LOCK:
+            self._made += 1
+            if self._made > RENEW_AFTER:
+                self.close()
+                self._made = 1
+            self.open()
+            self.at_edge = at_edge
+            self.add_table(self.table if at_edge else None)
+            unseen = make_unseen(self.id)
+            if not self._files or not all(file.exists() for file in self._files):
+                self._write()  # also what somebody has removed, as those who clean /tmp do
+            shapes = [make_shape_of(self.id, file) for file in self._files]
+            for shape, state in zip((shapes[0], shapes[-1]), states, strict=True):
+                self.add_pig(shape, unseen, state.quat_xyzw)
+            self.run(1)
+            for number, state in enumerate(states):
+                self.pose(number, state)
+
+    def _write(self) -> None:
+        """Files of both shapes, or of the one that both pigs have."""
+        self._written.close()
+        folder = self._written.enter_context(scratch())
+        _folders.add(folder)
+        self._written.callback(_folders.discard, folder)
+        first, second = self.bodies
+        bodies = [first] if second.model is first.model else [first, second]
+        self._files = [
+            write_parts(folder / f"{number}.obj", body.parts_m)
+            for number, body in enumerate(bodies)
+        ]
+
+    def advance(self, base_steps: int, each: Callable[[int], None] | None = None) -> int:
+        """Simulates so many base steps; the engine's steps. `each`: as for `run`."""
+        halvings = max(
+            self.halvings(motion.body, motion.point_speed_m_s) for motion in self.sample()
+        )
+        return self.run(base_steps, halvings, each)
+
+    def sample(self) -> EngineMotions:
+        """How both pigs move."""
+        return self.motion_of(0), self.motion_of(1)
+
+    def plain(self) -> PlainStates:
+        """Both states (principal frame)."""
+        first, second = self.sample()
+        return first.plain(), second.plain()
+
+    def settle(
+        self,
+        states: PlainStates,
+        base_steps: int,
+        engine_steps: int,
+        cap_s: float,
+        fast: bool,
+        trajectory: Trajectory | None,
+    ) -> Rest | None:
+        """Check by check, from these states (principal frame) and steps since release.
+
+        Args:
+            states: of both pigs.
+            base_steps: since release.
+            engine_steps: since release, of all engines.
+            cap_s: time since release at which waiting ends [s].
+            fast: whether the roll ends once it is certain.
+            trajectory: takes down both pigs' ways, or None.
+
+        Returns:
+            How the roll ended, or None once the pigs can go on each alone.
+        """
+        self.base_steps, self.engine_steps = base_steps, engine_steps
+        detectors = [RestDetector(body, self.table, self._criterion) for body in self.bodies]
+
+        def note(number: int) -> None:
+            time_s = (self.base_steps + number) * self.settings.time_step_s
+            if trajectory is not None:
+                for pig, motion in zip(trajectory.pigs, self.sample(), strict=True):
+                    pig.add(time_s, motion.plain())
+
+        self.place(states, at_edge=False)
+        note(0)
+        if self._near_edge(self.sample()):
+            self.place(states, at_edge=True)
+        while self._time_s < cap_s:
+            steps = self.settings.steps_per_check
+            self.engine_steps += self.advance(steps, note if trajectory else None)
+            self.base_steps += steps
+            motions = self.sample()
+            if self.at_edge:
+                if any(_fallen(self.table, motion) for motion in motions):
+                    return self._end(Status.OFF_TABLE)
+            elif self._near_edge(motions):
+                self.place(self.plain(), at_edge=True)
+            elif self._apart(motions):
+                return None
+            if both_at_rest(detectors, motions, self._time_s, lambda: self.pigs_touch(TOUCH_M)):
+                return self._end(Status.OK)
+            if fast or self._time_s >= cap_s:
+                basins = self._certain(motions)
+                if basins is not None:
+                    return self._end(Status.OK, basins)
+        return self._end(Status.UNSETTLED)
+
+    @property
+    def _time_s(self) -> float:
+        return self.base_steps * self.settings.time_step_s
+
+    def _end(self, status: Status, basins: tuple[int | None, int | None] = (None, None)) -> Rest:
+        first, second = self.sample()
+        times_s = self._time_s, self._time_s
+        states = first.state(), second.state()
+        return rest_of(self.bodies, states, times_s, status, basins, self.engine_steps)
+
+    def _apart(self, motions: EngineMotions) -> bool:
+        """Whether the pigs can go on each alone: they surely do not touch within a base step."""
+        time_s = self.settings.time_step_s
+        first, second = motions
+        in_air = all(
+            motion.centre_m[2] - motion.body.radius_m > max_travel_m(motion.point_speed_m_s, time_s)
+            for motion in motions
+        )
+        if in_air:
+            travel_m = max_closing_speed_m_s(first, second) * time_s
+        else:
+            travel_m = max_travel_m(first.point_speed_m_s + second.point_speed_m_s, time_s, 2)
+        return (
+            sphere_clearance_m(first, second) > travel_m
+            or distance_lower_bound_m(first, second, travel_m) > travel_m
+        )
+
+    def _certain(self, motions: EngineMotions) -> tuple[int, int] | None:
+        """The basins that neither pig can leave, where they cannot reach each other or the edge."""
+        if self.at_edge or self._bounds is None:
+            return None
+        found = []
+        room_m = math.dist(motions[0].centre_m, motions[1].centre_m)
+        for motion, bound in zip(motions, self._bounds, strict=True):
+            room_m -= motion.body.radius_m
+            if room_m <= 0.0:
+                return None
+            energy_m = motion.energy_on_table_m
+            basin = bound.basin(motion.quat_xyzw, energy_m)
+            if basin is None:
+                return None
+            reach_m = bound.reach_m(basin, energy_m)
+            room_m -= reach_m
+            travel_m = reach_m + self._check_interval_s * bound.fastest_m_s(energy_m)
+            if reaches_edge(self.table, motion, travel_m):
+                return None
+            found.append(basin)
+        return (found[0], found[1]) if room_m > 0.0 else None
+
+    def _near_edge(self, motions: EngineMotions) -> bool:
+        """Whether a pig may reach the edge before the next check."""
+        return any(
+            reaches_edge(self.table, motion, horizontal_travel_m(motion, self._check_interval_s))
+            for motion in motions
+        )
+
+
+def remove_files() -> None:
+    """Removes what this process's engines have written, before it ends without closing them."""
+    for folder in tuple(_folders):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def rest_of(
+    bodies: tuple[Body, Body],
+    states: tuple[RigidState, RigidState],
+    times_s: tuple[float, float],
+    status: Status,
+    basins: tuple[int | None, int | None],
+    engine_steps: int,
+) -> Rest:
+    """The end of a roll, from both states in the principal frame."""
+    return Rest(
+        status=status,
+        ended=Ended.REST if basins == (None, None) else Ended.CERTAIN,
+        time_s=max(times_s),
+        pigs=(bodies[0].to_body_frame(states[0]), bodies[1].to_body_frame(states[1])),
+        times_s=times_s,
+        steps=engine_steps,
+        basins=basins,
+    )
+
+
+def reaches_edge(table: Table, motion: Motion, travel_m: float) -> bool:
+    """Whether this way brings a pig's sphere over the edge."""
+    x, y, _ = motion.centre_m
+    reach_m = motion.body.radius_m + travel_m
+    return abs(x) + reach_m > table.length_m / 2 or abs(y) + reach_m > table.width_m / 2
+
+
+def horizontal_travel_m(motion: Motion, time_s: float) -> float:
+    """How far the centre of mass gets along the table's length or width."""
+    u, v, _ = motion.velocity_m_s
+    return max(abs(u), abs(v)) * time_s
+
+
+def _fallen(table: Table, motion: Motion) -> bool:
+    """Whether a pig is past the edge and below the table's top for good."""
+    return off_table(motion.centre_m, table) and motion.centre_m[2] < -motion.body.radius_m
