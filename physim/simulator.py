@@ -319,14 +319,15 @@ class SimulationContext:
         Raises:
             ModelError: a pig without stable rests, or with its centre of mass outside.
         """
-        of_model = {id(pig): (Body.of(pig), RestTable.of(pig)) for pig in pigs}
-        bounds = {
-            key: EnergyBound(body, rests.basins(), table) for key, (body, rests) in of_model.items()
-        }
-        (black, black_rests), (pink, pink_rests) = (of_model[id(pig)] for pig in pigs)
-        return cls(
-            (black, pink), (black_rests, pink_rests), (bounds[id(pigs[0])], bounds[id(pigs[1])])
-        )
+
+        def made(pig: PigModel) -> tuple[Body, RestTable, EnergyBound]:
+            body, rests = Body.of(pig), RestTable.of(pig)
+            return body, rests, EnergyBound(body, rests.basins(), table)
+
+        black, pink = pigs
+        one = made(black)
+        two = one if pink is black else made(pink)
+        return cls((one[0], two[0]), (one[1], two[1]), (one[2], two[2]))
 
 
 def keep(name_or_path: str | Path) -> Path:

@@ -20,7 +20,6 @@ so they fit a toy of any size. What is not at rest by `cap_s` is `unsettled`.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -86,60 +85,18 @@ class PlainState(NamedTuple):
 PlainStates = tuple[PlainState, PlainState]  # of both pigs
 
 
-class Motion(ABC):
-    """How a pig moves at a check.
+class EngineMotion:
+    """The motion of a pig in an engine at a check; `FlightMotion` is that of one in flight.
 
     Attributes:
         body: the pig.
         centre_m, velocity_m_s: of the centre of mass.
-        speed_m_s: of the centre of mass.
-        turning_m_s: a bound on the speed of the body's points about it.
-    """
-
-    __slots__ = ("body", "centre_m", "speed_m_s", "turning_m_s", "velocity_m_s")
-    body: Body
-    centre_m: Triple
-    velocity_m_s: Triple
-    speed_m_s: float
-    turning_m_s: float
-
-    @property
-    @abstractmethod
-    def quat_xyzw(self) -> Quat:
-        """The attitude, principal frame to world."""
-
-    @property
-    @abstractmethod
-    def energy_on_table_m(self) -> float:
-        """Potential and kinetic energy over m g, once the pig is lifted onto the table."""
-
-    @abstractmethod
-    def plain(self) -> PlainState:
-        """The state."""
-
-    @abstractmethod
-    def engine_state(self, base_step_s: float) -> PlainState:
-        """The state with the velocity that an engine needs to go on from it."""
-
-    @property
-    def point_speed_m_s(self) -> float:
-        """A bound on the speed of the body's fastest point."""
-        return self.speed_m_s + self.turning_m_s
-
-    def state(self) -> RigidState:
-        """The state as arrays."""
-        return self.plain().state()
-
-
-class EngineMotion(Motion):
-    """The motion of a pig in an engine.
-
-    Attributes:
         clearance_m: of the lowest corner above the table; negative where it has sunk in.
         kinetic_m: kinetic energy over m g.
+        speed_m_s: of the centre of mass.
+        turning_m_s: a bound on the speed of the body's points about it.
+        quat_xyzw: the attitude, principal frame to world.
     """
-
-    __slots__ = ("_plain", "clearance_m", "kinetic_m")
 
     def __init__(self, body: Body, engine_state: PlainState, units_per_m: float = 1.0) -> None:
         """Turns what an engine says, in its unit of length, into SI units.
@@ -165,16 +122,16 @@ class EngineMotion(Motion):
         x, y, _ = self.centre_m
         if not math.isfinite(x + y + self.clearance_m + self.kinetic_m):
             raise PhysicsError("the engine's state is not finite: report the model, seed and index")
-        _, quat, _, spin = engine_state
-        self._plain = PlainState(self.centre_m, quat, self.velocity_m_s, spin)
+        _, self.quat_xyzw, _, self._spin_rad_s = engine_state
 
     @property
-    def quat_xyzw(self) -> Quat:
-        return self._plain.quat_xyzw
+    def point_speed_m_s(self) -> float:
+        """A bound on the speed of the body's fastest point."""
+        return self.speed_m_s + self.turning_m_s
 
     @property
     def energy_on_table_m(self) -> float:
-        """See `Motion`.
+        """Potential and kinetic energy over m g, once the pig is lifted onto the table.
 
         The engine lifts a rigid pig that has sunk in, at no cost to its motion; a soft one has that
         energy in its springs.
@@ -187,12 +144,10 @@ class EngineMotion(Motion):
             return energy_m + springs_m + body.static_compression_m
         return energy_m - min(0.0, self.clearance_m)
 
-    def plain(self) -> PlainState:
-        return self._plain
-
-    def engine_state(self, base_step_s: float) -> PlainState:
+    def plain(self, base_step_s: float = 0.0) -> PlainState:
+        """The state; the step matters to a flight alone."""
         del base_step_s
-        return self._plain
+        return PlainState(self.centre_m, self.quat_xyzw, self.velocity_m_s, self._spin_rad_s)
 
 
 @compiled
@@ -337,7 +292,7 @@ def both_at_rest(
         for detector in detectors:
             detector.reset()
         return False
-    pigs = [(detector, motion.state()) for detector, motion in pairs]
+    pigs = [(detector, motion.plain().state()) for detector, motion in pairs]
     still_s = min(detector.still_s(state, now_s) for detector, state in pigs)
     window_s = detectors[0].criterion.window_s
     if still_s < window_s:

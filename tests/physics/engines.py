@@ -31,7 +31,7 @@ class Alone:
     def tick(self) -> RigidState:
         client = self.client
         client.run(1, client.halvings(client.body, client.sample().point_speed_m_s))
-        return client.sample().state()
+        return client.sample().plain().state()
 
 
 class Beside:
@@ -46,7 +46,7 @@ class Beside:
 
     def tick(self) -> RigidState:
         self.client.advance(1)
-        return self.client.sample()[0].state()
+        return self.client.sample()[0].plain().state()
 
 
 @contextmanager

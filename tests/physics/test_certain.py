@@ -90,7 +90,7 @@ def test_a_certain_pig_ends_in_its_basin_and_within_its_reach(
                 continue
             # As much spin about the vertical as leaves it certain.
             assert isinstance(solo.motion, EngineMotion)
-            state, steps = solo.motion.state(), solo.base_steps
+            state, steps = solo.motion.plain().state(), solo.base_steps
             quat, sunk_m = solo.motion.quat_xyzw, max(0.0, -solo.motion.clearance_m)
             extra = np.array([0.0, 0.0, float(rng.choice([-1.0, 1.0]) * rng.uniform(5.0, 40.0))])
             for _ in range(12):
@@ -110,11 +110,11 @@ def test_a_certain_pig_ends_in_its_basin_and_within_its_reach(
                 moved = float(np.linalg.norm(np.array(solo.motion.centre_m) - state.position_m))
                 farthest = max(farthest, moved / reach)
                 assert moved <= reach
-                assert _fastest_point_m_s(body, solo.motion.state()) <= fastest + 0.01
+                assert _fastest_point_m_s(body, solo.motion.plain().state()) <= fastest + 0.01
                 slow = solo.motion.point_speed_m_s < detector.limit_m_s
-                if slow and detector.at_rest(solo.motion.state(), solo.time_s):
+                if slow and detector.at_rest(solo.motion.plain().state(), solo.time_s):
                     break
-            assert rests.nearest(body.to_body_frame(solo.motion.state()).quat_xyzw) == basin
+            assert rests.nearest(body.to_body_frame(solo.motion.plain().state()).quat_xyzw) == basin
             checked += 1
     assert farthest > 0.1  # the bound is not idle
 

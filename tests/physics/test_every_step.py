@@ -102,11 +102,11 @@ def watching() -> Iterator[Watcher]:
 
     def note(client: Engine, step_s: float) -> None:
         if isinstance(client, SinglePig):
-            state = client.sample().state()
+            state = client.sample().plain().state()
             watcher.alone(id(client), energy_m(client.body, state, step_s))
             watcher.deep(-lowest_m(client.body, state))
         elif isinstance(client, PigPair):
-            pigs = [(motion.body, motion.state()) for motion in client.sample()]
+            pigs = [(motion.body, motion.plain().state()) for motion in client.sample()]
             watcher.alone(
                 id(client),
                 sum(energy_m(body, state, step_s) * body.model.mass_kg for body, state in pigs)

@@ -53,7 +53,7 @@ def by_solo(body: Body, table: Table, states: list[RigidState]) -> list[RigidSta
         for state in states:
             client.place(PlainState.of(state))
             client.run(1)
-            ends.append(client.sample().state())
+            ends.append(client.sample().plain().state())
     return ends
 
 
@@ -64,7 +64,7 @@ def by_pair(body: Body, table: Table, states: list[RigidState]) -> list[RigidSta
             other = replace(state, position_m=state.position_m + np.array([0.0, 1.0, 0.0]))
             client.place((PlainState.of(other), PlainState.of(state)), at_edge=False)
             client.run(1)
-            ends.append(client.sample()[1].state())
+            ends.append(client.sample()[1].plain().state())
     return ends
 
 

@@ -39,7 +39,7 @@ def way(
         seen = []
         for _ in range(looks):
             solo.advance(settings.steps_per_check)
-            seen.append((solo.flight is not None, solo.time_s, solo.motion.state()))
+            seen.append((solo.flight is not None, solo.time_s, solo.motion.plain().state()))
     return seen
 
 
@@ -108,7 +108,7 @@ def test_looks_of_other_sizes_change_no_flight(body: Body, felt: Table) -> None:
                 solo.release(released(seed))
                 while solo.steps_in_air > steps:
                     solo.advance(steps)
-                    solo.motion.state()
+                    solo.motion.plain().state()
                 assert solo.engine_steps == 0
                 assert solo.flight is not None
                 ends.append(bits(solo.flight.plain(solo.flight.landing_s).state()))
@@ -125,8 +125,8 @@ def test_reading_a_pig_changes_no_bit(body: Body, felt: Table) -> None:
                     solo.advance(32)
                     if reads:
                         motion = solo.motion
-                        _ = motion.state(), motion.quat_xyzw, motion.engine_state(solo.base_step_s)
-                ends.append(bits(solo.motion.state()))
+                        _ = motion.plain().state(), motion.quat_xyzw, motion.plain(solo.base_step_s)
+                ends.append(bits(solo.motion.plain().state()))
         assert ends[0] == ends[1]
 
 
@@ -141,7 +141,7 @@ def test_energy_never_rises_from_look_to_look(body: Body, felt: Table) -> None:
             flew = True
             for _ in range(90):
                 solo.advance(settings.steps_per_check)
-                now = energy_m(body, solo.motion.state())
+                now = energy_m(body, solo.motion.plain().state())
                 sunk_m = min(0.0, getattr(solo.motion, "clearance_m", 0.0))
                 assert solo.motion.energy_on_table_m + sunk_m == pytest.approx(now, rel=1e-6)
                 # In contact speeds are up to half a step's fall off those of its parabola.
@@ -167,5 +167,5 @@ def test_a_pig_set_down_again_goes_the_same_way(body: Body, felt: Table) -> None
             solo.release(released(seed))
             for _ in range(80):
                 solo.advance(settings.steps_per_check)
-            assert bits(solo.motion.state()) == bits(alone[seed][2])
+            assert bits(solo.motion.plain().state()) == bits(alone[seed][2])
             assert solo.time_s == alone[seed][1]

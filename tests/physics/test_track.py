@@ -54,7 +54,7 @@ def test_at_every_check_the_trajectory_is_where_the_roll_was(
         own = shown[world.pigs.index(self)]
         for late_s in [time_s for time_s in own if time_s > now_s]:
             del own[late_s]  # did not happen
-        own[now_s] = self.body.to_body_frame(self.motion.state())
+        own[now_s] = self.body.to_body_frame(self.motion.plain().state())
 
     with Simulator(setup_of(name)) as simulator:
         world = simulator._world

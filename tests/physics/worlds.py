@@ -36,7 +36,7 @@ def bits(value: object) -> object:
 
 def ended_together(world: World, rest: Rest) -> bool:
     """Whether the pigs of the last roll were in one engine when it ended."""
-    alone = [pig.body.to_body_frame(pig.motion.state()) for pig in world.pigs]
+    alone = [pig.body.to_body_frame(pig.motion.plain().state()) for pig in world.pigs]
     return bits(tuple(alone)) != bits(rest.pigs)
 
 
@@ -53,7 +53,7 @@ def go_on(world: World, rest: Rest, time_s: float) -> States:
             for _ in range(checks):
                 pig.advance(steps)
         motions = world.pigs[0].motion, world.pigs[1].motion
-    first, second = (motion.body.to_body_frame(motion.state()) for motion in motions)
+    first, second = (motion.body.to_body_frame(motion.plain().state()) for motion in motions)
     return first, second
 
 

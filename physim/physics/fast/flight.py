@@ -21,9 +21,9 @@ References:
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cached_property
 from math import cos, sin, sqrt
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from physim.compiled import compiled
 from physim.physics.body import Body
 from physim.physics.state import (
     GRAVITY,
-    Motion,
+    EngineMotion,
     PlainState,
     body_to_world,
     project,
@@ -123,7 +123,8 @@ class Flight:
         )
 
 
-class FlightPiece(NamedTuple):
+@dataclass(frozen=True)
+class FlightPiece:
     """A flight as a piece of a trajectory: the state, from the time since release."""
 
     flight: Flight
@@ -133,10 +134,8 @@ class FlightPiece(NamedTuple):
         return self.flight.plain(time_s - self.began_s)
 
 
-class FlightMotion(Motion):
-    """The motion of a pig so long after the beginning of its flight."""
-
-    __slots__ = ("_flight", "_time_s")
+class FlightMotion:
+    """The motion of a pig so long after the beginning of its flight; see `EngineMotion`."""
 
     def __init__(self, flight: Flight, time_s: float) -> None:
         self.body = flight.body
@@ -155,16 +154,20 @@ class FlightMotion(Motion):
     def energy_on_table_m(self) -> float:
         return self._flight.energy_m + self.body.static_compression_m
 
-    def plain(self) -> PlainState:
-        return self._flight.plain(self._time_s)
+    @property
+    def point_speed_m_s(self) -> float:
+        return self.speed_m_s + self.turning_m_s
 
-    def engine_state(self, base_step_s: float) -> PlainState:
-        """See `Motion`: faster by the fall of half a base step.
+    def plain(self, base_step_s: float = 0.0) -> PlainState:
+        """The state, with the velocity that an engine of this step needs to go on from it.
 
-        An engine that halves its steps begins up to half of that too slow, which vanishes with the
-        step.
+        That is faster by the fall of half a step. An engine that halves its steps begins up to
+        half of that too slow, which vanishes with the step.
         """
-        return self.plain().half_step_velocity(base_step_s)
+        return self._flight.plain(self._time_s).half_step_velocity(base_step_s)
+
+
+Motion = EngineMotion | FlightMotion
 
 
 @compiled

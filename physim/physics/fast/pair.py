@@ -23,10 +23,10 @@ from physim.physics.fast.bounds import (
     max_travel_m,
     sphere_clearance_m,
 )
+from physim.physics.fast.flight import Motion
 from physim.physics.state import (
     TOUCH_M,
     EngineMotion,
-    Motion,
     PlainStates,
     RestCriterion,
     RestDetector,
@@ -194,7 +194,7 @@ class PigPair(Engine):
     def _end(self, status: Status, basins: tuple[int | None, int | None] = (None, None)) -> Rest:
         first, second = self.sample()
         times_s = self._time_s, self._time_s
-        states = first.state(), second.state()
+        states = first.plain().state(), second.plain().state()
         return rest_of(self.bodies, states, times_s, status, basins, self.engine_steps)
 
     def _apart(self, motions: EngineMotions) -> bool:

@@ -22,8 +22,8 @@ import math
 
 from physim.physics.body import Body
 from physim.physics.engine import LOCK, Engine, in_air, make_shape, make_unseen
-from physim.physics.fast.flight import Flight, FlightMotion, FlightPiece
-from physim.physics.state import EngineMotion, Motion, PigTrajectory, PlainState
+from physim.physics.fast.flight import Flight, FlightMotion, FlightPiece, Motion
+from physim.physics.state import EngineMotion, PigTrajectory, PlainState
 from physim.physics.surfaces import EngineSettings
 from physim.types import GRAVITY_M_S2, RigidState, Surface
 

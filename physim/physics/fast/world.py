@@ -97,7 +97,7 @@ class RolledPig(SinglePig):
         if self.flight is not None or self.motion.point_speed_m_s > self._detector.limit_m_s:
             self._detector.reset()
         else:
-            self.at_rest = self._detector.at_rest(self.motion.state(), self.time_s)
+            self.at_rest = self._detector.at_rest(self.motion.plain().state(), self.time_s)
 
     def catch_up(self, base_steps: int) -> None:
         """Goes on from where it was frozen, by the checks that it would have had."""
@@ -239,7 +239,7 @@ class _Roll:
                 if before is not None:
                     self._step, motions, steps = before.base_steps, before.motions, 0
             if steps == 0:
-                first, second = (motion.engine_state(self._base_step_s) for motion in motions)
+                first, second = (motion.plain(self._base_step_s) for motion in motions)
                 return first, second
             at_cap = self._step * self._base_step_s >= self._cap_s
             if self._fast or at_cap:
@@ -325,7 +325,7 @@ class _Roll:
         black, pink = self._pigs
         return rest_of(
             self._world.bodies,
-            (black.motion.state(), pink.motion.state()),
+            (black.motion.plain().state(), pink.motion.plain().state()),
             (black.time_s, pink.time_s),
             Status.OK if black.frozen and pink.frozen else Status.UNSETTLED,
             (black.basin, pink.basin),
