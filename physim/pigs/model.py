@@ -93,19 +93,14 @@ class LoadedModel:
         low, high = np.min(np.concatenate(parts), axis=0), np.max(np.concatenate(parts), axis=0)
         cell = float((high - low).max()) / _CELLS
         axes = [np.arange(a + 0.5 * cell, b, cell) for a, b in zip(low, high, strict=True)]
-        filled = np.zeros([len(axis) for axis in axes], dtype=bool)
+        middles = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+        filled = np.zeros(len(middles), dtype=bool)
         for part in parts:
-            ends = zip(axes, part.min(axis=0), part.max(axis=0), strict=True)
-            near = [slice(*np.searchsorted(axis, (a, b)).tolist()) for axis, a, b in ends]
-            of_part = [axis[span] for axis, span in zip(axes, near, strict=True)]
-            points = np.stack(np.meshgrid(*of_part, indexing="ij"), axis=-1)
-            inside = np.ones(points.shape[:3], dtype=bool)
+            inside = np.arange(len(middles))
             for *normal, offset in ConvexHull(part).equations.tolist():
-                inside &= points @ normal + offset <= 0.0
-            filled[tuple(near)] |= inside
-        cells = np.argwhere(filled)
-        middle = low + (cells.mean(axis=0) + 0.5) * cell
-        return len(cells) * cell**3, middle @ _ASLANT.T
+                inside = inside[middles[inside] @ normal + offset <= 0.0]
+            filled[inside] = True
+        return int(filled.sum()) * cell**3, middles[filled].mean(axis=0) @ _ASLANT.T
 
     @cached_property
     def hulls(self) -> dict[str, float]:

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from physim import precomputed
-from physim.convex import convex_polygon, inside_margin
+from physim.convex import convex_polygon, inside_margin, plane_axes
 from physim.errors import ModelError
 from physim.pigs.rolling import TIE, IntArray, Polyhedron, Rolling, ends_of, matrix, polyhedron
 from physim.types import ExactValue, FloatArray, PigModel
@@ -216,9 +216,7 @@ class Lying(ExactValue):
         """
         low = hull.points[hull.extreme] @ self.down >= self.height - tolerance
         near = hull.extreme[low]
-        first = np.cross(self.down, np.eye(3)[int(np.argmin(np.abs(self.down)))])
-        first /= math.sqrt(float(first @ first))
-        plane = hull.points[near] @ np.stack([first, np.cross(self.down, first)], axis=1)
+        plane = hull.points[near] @ np.stack(plane_axes(self.down), axis=1)
         number = dict(zip(map(tuple, plane.tolist()), near.tolist(), strict=True))
         around = convex_polygon(plane)
         return around, np.array([number[tuple(corner)] for corner in around.tolist()])
