@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from physim.bench.pybullet_loop import BarePyBullet
 
 PLAIN, MUJOCO, PHYSIM_FULL, PHYSIM = NAMES = ("plain_pybullet", "mujoco", "physim_full", "physim")
-Roller = Callable[[int, int], Roll]  # makes the roll of a seed and an index
+RollOf = Callable[[int, int], Roll]  # of a seed and an index
 
 
 def has_mujoco() -> bool:
@@ -55,7 +55,7 @@ def _two_pigs(name: str, setup: Setup) -> BarePyBullet | MujocoPigs:
 
 
 @contextmanager
-def open_engine(name: str, setup: Setup) -> Iterator[Roller]:
+def open_engine(name: str, setup: Setup) -> Iterator[RollOf]:
     """Opens one of `NAMES` with this setup, to make rolls."""
     if name in (PHYSIM_FULL, PHYSIM):
         with Simulator(replace(setup, settle=FULL if name == PHYSIM_FULL else FAST)) as simulator:

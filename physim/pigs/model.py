@@ -14,7 +14,13 @@ from physim import precomputed
 from physim.errors import ConfigError, ModelError
 from physim.files import told
 from physim.pigs import mesh as meshes
-from physim.pigs.mesh import MassProperties, mesh_vertices_m, solid_of, uniform_solid
+from physim.pigs.mesh import (
+    MassProperties,
+    UniformSolid,
+    mesh_vertices_m,
+    solid_of,
+    uniform_solid,
+)
 from physim.pigs.mesh_builder import MATERIALS, SculptedMesh, sculpt
 from physim.pigs.model_file import ModelFile, fingerprint_of, model_folder, read_model_file
 from physim.pigs.parts import convex_parts
@@ -57,13 +63,7 @@ class VisualMesh(ExactValue):
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model with what was computed on the way.
-
-    Attributes:
-        model: for physics.
-        mass: in the frame of the mesh file [SI].
-        settings: the YAML file.
-    """
+    """A model for physics, with its YAML file and the mass properties of its mesh."""
 
     model: PigModel
     mass: MassProperties
@@ -71,11 +71,7 @@ class LoadedModel:
 
     @cached_property
     def visual(self) -> VisualMesh:
-        """For pictures: read when it is first asked for.
-
-        Raises:
-            ModelError: the mesh file is not usable any more.
-        """
+        """For pictures: read when it is first asked for; raises as `read_obj`."""
         obj = meshes.read_obj(self.settings.mesh)
         materials = tuple(group.material for group in obj.groups for _ in group.faces)
         vertices = mesh_vertices_m(obj, self.settings) - self.mass.center_of_mass_m
@@ -96,7 +92,8 @@ class LoadedModel:
         middles = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
         filled = np.zeros(len(middles), dtype=bool)
         for part in parts:
-            inside = np.arange(len(middles))
+            near = np.all((middles >= part.min(axis=0)) & (middles <= part.max(axis=0)), axis=1)
+            inside = np.flatnonzero(near)
             for *normal, offset in ConvexHull(part).equations.tolist():
                 inside = inside[middles[inside] @ normal + offset <= 0.0]
             filled[inside] = True
@@ -104,11 +101,7 @@ class LoadedModel:
 
     @cached_property
     def hulls(self) -> dict[str, float]:
-        """By which share its hull is larger than a part of the file that is not convex.
-
-        Raises:
-            ModelError: the parts file is not usable any more.
-        """
+        """By which share the hull of a part is larger than the part, of those not convex."""
         from scipy.spatial import ConvexHull
 
         obj = meshes.read_obj(self.settings.parts)
@@ -148,12 +141,7 @@ def load_model(name_or_path: str | Path) -> PigModel:
 
 
 def build_model(name_or_path: str | Path) -> LoadedModel:
-    """Makes a sculpted model's mesh files anew from its YAML, and loads them.
-
-    Raises:
-        ConfigError: unknown name or unusable YAML.
-        ModelError: a model without `shape`, or a folder that cannot be written to.
-    """
+    """Makes a sculpted model's mesh files anew, and loads them; raises as `build_folder`."""
     build_folder(model_folder(name_or_path))
     return load_all(name_or_path)
 
@@ -190,7 +178,7 @@ def build_folder(folder: Path) -> None:
     if not np.array_equal(settings.axes, np.eye(3)):
         raise ModelError(f"{settings.path}: a sculpted model takes no `forward` and `up`")
     unit = 1e-3 / settings.unit_m
-    sculpted, hulls = _sculpted(settings, settings.shape)
+    sculpted, _, hulls = _sculpted(settings.shape, str(settings.path))
     groups = [
         (material, faces)
         for i, material in enumerate(MATERIALS)
@@ -204,37 +192,34 @@ def build_folder(folder: Path) -> None:
     write_fingerprint(settings.path, "shape_fingerprint", settings.shape.fingerprint())
 
 
-def _sculpted(settings: ModelFile, shape: PigShape) -> tuple[SculptedMesh, list[Hull]]:
-    """The visual mesh and the hull of each part [mm], both fit for use.
+def model_from_shape(shape: PigShape, settings: ModelFile, name: str) -> PigModel:
+    """A model straight from parameters, without files; for searching over shapes.
 
     Raises:
         ModelError: numbers each in its range that do not make a pig together.
     """
+    _, solid, hulls = _sculpted(shape, name)
+    mass = solid.filled(settings.mass_kg, settings.offset_m)
+    parts = tuple(
+        ConvexPart(label, 1e-3 * corners - mass.center_of_mass_m) for label, corners, _ in hulls
+    )
+    return _pig_model(name, settings, mass, parts)
+
+
+def _sculpted(shape: PigShape, where: str) -> tuple[SculptedMesh, UniformSolid, list[Hull]]:
+    """The visual mesh [mm], what it encloses and the hull of each part [mm], all fit for use."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is no number is found below
             sculpted = sculpt(shape)
             hulls = [(label, *meshes.convex_hull(p, label)) for label, p in convex_parts(shape)]
-            uniform_solid(1e-3 * sculpted.vertices_mm, sculpted.faces, "the body")
+            solid = uniform_solid(1e-3 * sculpted.vertices_mm, sculpted.faces, "the body")
     except (ModelError, ValueError, IndexError, ArithmeticError, RuntimeError) as error:
         raise ModelError(
-            f"{settings.path}: the numbers under `shape` are each in range but make no pig "
-            f"together ({error}); start from those of the standard model and change them step by "
-            "step"
+            f"{where}: the numbers under `shape` are each in range but make no pig together "
+            f"({error}); start from those of the standard model and change them step by step"
         ) from error
-    return sculpted, hulls
-
-
-def model_from_shape(shape: PigShape, settings: ModelFile, name: str) -> PigModel:
-    """A model straight from parameters, without files; for searching over shapes."""
-    sculpted = sculpt(shape)
-    solid = uniform_solid(1e-3 * sculpted.vertices_mm, sculpted.faces, name)
-    mass = solid.filled(settings.mass_kg, settings.offset_m)
-    parts = tuple(
-        ConvexPart(label, 1e-3 * meshes.hull_corners(points, label) - mass.center_of_mass_m)
-        for label, points in convex_parts(shape)
-    )
-    return _pig_model(name, settings, mass, parts)
+    return sculpted, solid, hulls
 
 
 def _pig_model(

@@ -171,11 +171,7 @@ def rule_set_names() -> list[str]:
 
 
 def load_rules(name: str | Path, changes: Mapping[str, object] | None = None) -> RuleSet:
-    """Reads a rule set.
-
-    Args:
-        name: of one that comes along, or a path to a YAML file.
-        changes: options in place of the file's, by key.
+    """Reads a rule set by its name or the path of its YAML file, some options changed.
 
     Raises:
         ConfigError: no such rule set, an unknown or missing key, or an impossible value.

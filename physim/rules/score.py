@@ -55,16 +55,9 @@ def outcome_of(
 ) -> Outcome:
     """Names a roll.
 
-    The first that applies: off the table (either pig), unsettled, piggyback,
-    touching (oinker), ambiguous (a pig in no pose of the rules), the poses. So
-    pigs that touch are an oinker whatever their poses, `other` included.
-
-    Args:
-        black: pose of the black pig.
-        pink: pose of the pink pig.
-        status: what physics did with the roll.
-        touching: the pigs rest in contact.
-        piggyback: one pig rests on the other; implies touching.
+    The first that applies: off the table (either pig), unsettled, piggyback (one pig rests on the
+    other), touching (oinker), ambiguous (a pig in no pose of the rules), the poses. So pigs that
+    touch are an oinker whatever their poses, `other` included.
     """
     if status is Status.OFF_TABLE:
         return Outcome.OFF_TABLE
@@ -105,11 +98,11 @@ def score_of(outcome: Outcome, black: Pose, pink: Pose) -> int | None:
 def score(
     black: Pose | str, pink: Pose | str, touching: bool = False, piggyback: bool = False
 ) -> Score:
-    """Outcome and points of two poses.
+    """Outcome and points of two poses, each a pose or its name, such as "snouter".
 
     Args:
-        black: a pose or its name, such as "snouter".
-        pink: the other pig's.
+        black: pose of the one pig.
+        pink: pose of the other.
         touching: the pigs rest in contact.
         piggyback: one pig rests on the other; implies touching.
 

@@ -70,10 +70,7 @@ def labelled_throws() -> dict[str, Throw]:
 
 
 def read_throw(text: str) -> Throw:
-    """A throw from two poses or from its label.
-
-    Args:
-        text: such as `trotter snouter`, `trotter+snouter`, `side_dot_up razorback` or `pig_out`.
+    """A throw from two poses or its label: `trotter snouter`, `trotter+snouter` or `pig_out`.
 
     Raises:
         ConfigError: neither; the message names the nearest valid name.
