@@ -136,7 +136,9 @@ def _edges(
     ends = triangles[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2)  # opposite to each corner
     between = (first < second) & (facet_of[first] != facet_of[second])
     ends, left, right = ends[between], facet_of[first[between]], facet_of[second[between]]
-    backward = _dot(points[ends[:, 1]] - points[ends[:, 0]], _cross(normals[left], normals[right]))
+    backward = _dot(
+        points[ends[:, 1]] - points[ends[:, 0]], np.cross(normals[left], normals[right])
+    )
     ends = np.where(backward[:, None] < 0, ends[:, ::-1], ends)
     return np.column_stack([ends, left, right])
 
@@ -158,11 +160,11 @@ class Rolling:
         self._rolls = (where > -slack) & (where < 1 + slack)
         self._foot = u + where[:, None] * along
         a, b = hull.normals[hull.edges[:, 2]], hull.normals[hull.edges[:, 3]]
-        self._turn = _cross(a, b)  # along the edge; orders directions on the arc from a to b
+        self._turn = np.cross(a, b)  # along the edge; orders directions on the arc from a to b
         self._is_saddle = (
             self._rolls
-            & (_dot(_cross(a, self._foot), self._turn) > 0)
-            & (_dot(_cross(self._foot, b), self._turn) > 0)
+            & (_dot(np.cross(a, self._foot), self._turn) > 0)
+            & (_dot(np.cross(self._foot, b), self._turn) > 0)
         )
         self._neighbours, self._edge_of = self._corner_table()
         self.ends, self.leads = ends_of(self._facet_table())
@@ -216,7 +218,7 @@ class Rolling:
         least = np.minimum.reduceat(distance, starts)[facet]
         is_nearest = distance <= least + TIE * hull.size
         # The nearest side alone says whether the foot is inside: far ones may be too short to.
-        inside = -_dot(_cross(hull.normals[facet], ahead), corner) / length
+        inside = -_dot(np.cross(hull.normals[facet], ahead), corner) / length
         holds = np.minimum.reduceat(np.where(is_nearest, inside, np.inf), starts) > TIE * hull.size
         leaves = is_nearest & ~holds[facet] & (inside <= TIE * hull.size)
         slack = _END * hull.size / length
@@ -262,7 +264,7 @@ class Rolling:
             # One that comes right onto a facet goes on as that facet does.
             lands = np.minimum(on_a, on_b) < TIE**2
             turn, foot = self._turn[edge], self._foot[edge]
-            past = _dot(_cross(foot, turned), turn)
+            past = _dot(np.cross(foot, turned), turn)
             tie = TIE * np.sqrt(_dot(foot, foot) * _dot(turn, turn))
             share = np.where(past > tie, 1.0, np.where(past < -tie, 0.0, 0.5))
             share = np.where(lands, on_b < on_a, share)
@@ -327,9 +329,9 @@ def matrix(
     rows: IntArray, columns: IntArray, shares: FloatArray, shape: tuple[int, int]
 ) -> csr_array:
     """A sparse matrix without stored zeros."""
-    from scipy.sparse import coo_array, csr_array
+    from scipy.sparse import csr_array
 
-    made = csr_array(coo_array((shares, (rows, columns)), shape))
+    made = csr_array((shares, (rows, columns)), shape)
     made.eliminate_zeros()
     return made
 
@@ -337,10 +339,3 @@ def matrix(
 def _dot(a: FloatArray, b: FloatArray) -> FloatArray:
     """Row by row scalar product."""
     return np.asarray(np.einsum("ij,ij->i", a, b))
-
-
-def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Row by row vector product."""
-    ax, ay, az = a[:, 0], a[:, 1], a[:, 2]
-    bx, by, bz = b[:, 0], b[:, 1], b[:, 2]
-    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=1)
