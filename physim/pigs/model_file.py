@@ -152,7 +152,7 @@ def read_model_file(folder: Path) -> ModelFile:
     data, where = config.load(path), str(path)
     config.check_keys(data, _KEYS, where, _REQUIRED)
     mesh, parts = (_inside(folder, data[key], f"{where}: `{key}`") for key in ("mesh", "parts"))
-    if mesh.resolve() == parts.resolve():
+    if os.path.realpath(mesh) == os.path.realpath(parts):
         raise ModelError(f"{where}: `mesh` and `parts` are one file; give each a name of its own")
     numbers = {
         key: config.number_at(data, key, where, *limits) if key in data else 0.0
