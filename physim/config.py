@@ -77,6 +77,20 @@ def text(name: str, value: object) -> str:
     return plain
 
 
+def one_of(name: str, value: object, valid: Iterable[str]) -> str:
+    """One of some texts.
+
+    Raises:
+        ConfigError: anything else; names the nearest valid one.
+    """
+    valid = list(valid)
+    if value not in valid:
+        raise ConfigError(
+            f"{name} must be one of {', '.join(valid)}, found {shown(value)}{hint(value, valid)}"
+        )
+    return str(value)
+
+
 def optional_text(name: str, value: object) -> str | None:
     """None, or as `text`."""
     return None if value is None else text(name, value)

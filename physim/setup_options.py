@@ -121,7 +121,7 @@ class SetupOptions:
             ConfigError, ModelError: an unknown name, or a file that cannot be used.
         """
         from physim.physics.surfaces import EngineSettings, table
-        from physim.pigs.by_name import load_model
+        from physim.pigs.model import load_model
         from physim.simulator import Setup
         from physim.tosses.library import toss
 

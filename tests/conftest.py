@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog, nnls
 from scipy.spatial.transform import Rotation
 
-from physim.pigs.by_name import load_model
+from physim.pigs.model import load_model
 from physim.types import ConvexPart, PigModel, RigidState, Surface, Table
 
 Array = NDArray[np.float64]

@@ -15,7 +15,7 @@ from physim import config, errors
 from physim.dataset.plan import BatchPlan
 from physim.dataset.run import run_batch
 from physim.errors import ConfigError, PhysimError
-from physim.pigs.by_name import model_folder
+from physim.pigs.model_file import model_folder
 from physim.simulator import Setup
 
 LONG = "a" * 5000

@@ -12,7 +12,7 @@ import yaml
 from physim import config
 from physim.calibrate.export import read_fit
 from physim.errors import ConfigError
-from physim.pigs.by_name import load_model
+from physim.pigs.model import load_model
 from physim.rules.ruleset import SETS_FOLDER, load_rules, read_change
 from physim.tosses.library import toss
 from tests.pigs.shapes import box, write_model

@@ -31,10 +31,9 @@ from physim.calibrate.search import Posterior
 from physim.dataset.manifest import make_folder, write_whole
 from physim.errors import ConfigError, ModelError
 from physim.files import read_plain
-from physim.pigs.by_name import model_folder
 from physim.pigs.model import MTL_NAME, build_folder
 from physim.pigs.model_file import FILE_NAME as MODEL_YAML
-from physim.pigs.model_file import read_model_file
+from physim.pigs.model_file import model_folder, read_model_file
 from physim.pigs.shape import PigShape
 from physim.seeding import MAX_SEED
 from physim.simulator import Setup, keep

@@ -17,9 +17,8 @@ import numpy as np
 
 from physim.errors import ConfigError, ModelError, hint, shown_name
 from physim.physics.surfaces import table
-from physim.pigs.by_name import model_folder
 from physim.pigs.model import model_from_shape
-from physim.pigs.model_file import ModelFile, read_model_file
+from physim.pigs.model_file import ModelFile, model_folder, read_model_file
 from physim.pigs.shape import PigShape, shape_range
 from physim.simulator import Setup
 from physim.tosses.library import from_mapping, yaml_values

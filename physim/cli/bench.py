@@ -1,4 +1,4 @@
-"""`physim bench`: rolls a second of one core, beside a plain PyBullet loop."""
+"""`physim bench`: rolls per second of one core, beside a plain PyBullet loop."""
 
 from __future__ import annotations
 
@@ -12,50 +12,29 @@ from physim.cli.output import clean_stdout, print_json, say
 from physim.errors import ConfigError, how_to_install
 
 NAMES = ("plain_pybullet", "mujoco", "physim_full", "physim")  # of `bench`, which loads more
-MOST_ROLLS = 10**7
 _ROUNDS = 5
+_COUNT = whole_number(1, 10**7)
+_COUNT_HELP = "Rolls of each engine."
+_ROUNDS_HELP = (
+    "Rounds that they are split into; in each, all engines make the same rolls. "
+    f"Without it {_ROUNDS}, or N if that is less."
+)
+_ONLY_HELP = f"This engine; give it once for each. Without it, all: {', '.join(NAMES)}."
+_TOSS_HELP = "How the pigs are released: trapdoor, hand or drop."
 
 
 @click.command()
-@click.option(
-    "-n",
-    "count",
-    type=whole_number(1, MOST_ROLLS),
-    metavar="N",
-    default=200,
-    show_default=True,
-    help="Rolls of each contestant.",
-)
-@click.option(
-    "--rounds",
-    type=whole_number(1, 1000),
-    metavar="R",
-    help="Rounds that they are split into; in each, all contestants make the same rolls. "
-    "Without it 5, or N if that is less.",
-)
-@click.option(
-    "--seed", type=SEED, default=0, show_default=True, metavar="S", help="Fixes the tosses."
-)
+@click.option("-n", "count", type=_COUNT, default=200, show_default=True, help=_COUNT_HELP)
+@click.option("--rounds", type=whole_number(1, 1000), metavar="R", help=_ROUNDS_HELP)
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Fixes the tosses.")
 @click.option(
     "--model", default="standard", show_default=True, metavar="NAME|FOLDER", help="Both pigs."
 )
-@click.option(
-    "--toss",
-    default="trapdoor",
-    show_default=True,
-    metavar="NAME",
-    help="How the pigs are released: trapdoor, hand or drop.",
-)
+@click.option("--toss", default="trapdoor", show_default=True, metavar="NAME", help=_TOSS_HELP)
 @click.option("--height-mm", type=millimetres, metavar="MM", help="Height of release.")
 @click.option("--surface", metavar="NAME", help="What covers the table.")
 @click.option("--time-step-s", type=seconds, metavar="S", help="Time step of all engines.")
-@click.option(
-    "--only",
-    type=click.Choice(NAMES),
-    multiple=True,
-    metavar="NAME",
-    help=f"This contestant; give it once for each. Without it, all: {', '.join(NAMES)}.",
-)
+@click.option("--only", type=click.Choice(NAMES), multiple=True, metavar="NAME", help=_ONLY_HELP)
 @json_option
 def bench(
     *, count: int, rounds: int | None, only: tuple[str, ...], as_json: bool, **names: Any
@@ -70,7 +49,7 @@ def bench(
     if rounds > count:
         raise click.BadParameter(f"must not exceed -n ({count})", param_hint="--rounds")
     with clean_stdout() as stdout:
-        from physim.bench.race import MUJOCO, has_mujoco, race, to_json, to_text
+        from physim.bench.benchmark import MUJOCO, benchmark, has_mujoco, to_json, to_text
         from physim.dataset.plan import BatchPlan
         from physim.dataset.progress import ProgressLine
 
@@ -84,10 +63,10 @@ def bench(
             say(f"physim: no row mujoco: {missing}")
         line = ProgressLine(sys.stderr)
         try:
-            rows = race(chosen, plan, rounds, line)
+            results = benchmark(chosen, plan, rounds, line)
         finally:
             line.close()
         if as_json:
-            print_json({"rounds": rounds, **names, "rows": to_json(rows)}, stdout)
+            print_json({"rounds": rounds, **names, "rows": to_json(results)}, stdout)
         else:
-            stdout.write(to_text(rows) + "\n")
+            stdout.write(to_text(results) + "\n")

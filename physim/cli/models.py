@@ -39,7 +39,7 @@ def model() -> None:
 def list_models(as_json: bool) -> None:
     """List the models that come with physim, and your own."""
     with clean_stdout() as stdout:
-        from physim.pigs.by_name import model_names, own_names
+        from physim.pigs.model_file import model_names, own_names
 
         names = [*model_names(), *own_names()]
         if as_json:
@@ -54,7 +54,7 @@ def list_models(as_json: bool) -> None:
 def show(name: str, as_json: bool) -> None:
     """Show a model's size, mass, inertia, friction and stable rests."""
     with clean_stdout() as stdout:
-        from physim.pigs.by_name import load_all
+        from physim.pigs.model import load_all
         from physim.simulator import RestTable
 
         loaded = load_all(name)
@@ -70,8 +70,8 @@ def show(name: str, as_json: bool) -> None:
 def build(folder: str) -> None:
     """Make the files of a sculpted model, or the parts of an added one, anew from its YAML."""
     with clean_stdout() as stdout:
-        from physim.pigs.by_name import build_model, load_all, model_folder
-        from physim.pigs.model_file import read_model_file
+        from physim.pigs.model import build_model, load_all
+        from physim.pigs.model_file import model_folder, read_model_file
         from physim.simulator import keep
 
         if read_model_file(model_folder(folder)).landmarks is not None:
@@ -93,7 +93,7 @@ def build(folder: str) -> None:
 def urdf(name: str, folder: Path) -> None:
     """Write a model as URDF with its meshes, in metres, into the folder OUT."""
     with clean_stdout() as stdout:
-        from physim.pigs.by_name import load_all
+        from physim.pigs.model import load_all
         from physim.pigs.urdf import write_urdf
 
         stdout.write(f"{write_urdf(load_all(name), folder)}\n")
@@ -281,7 +281,7 @@ def add(
     """
     with clean_stdout() as stdout:
         from physim.importer.folder import refuse_taken
-        from physim.pigs.by_name import own_folder
+        from physim.pigs.model_file import own_folder
 
         if out is None:
             name = _name_of(file) if name is None else name
@@ -306,7 +306,7 @@ def export(name: str, file: Path, drawn: bool, force: bool, as_json: bool) -> No
     """
     with clean_stdout() as stdout:
         from physim.importer.formats import export as write
-        from physim.pigs.by_name import load_all
+        from physim.pigs.model import load_all
 
         if file.exists() and not force:
             raise ConfigError(f"{file}: is there already; choose another name, or give --force")
@@ -401,7 +401,7 @@ def _draw(folder: Path, name: str, picture: Path) -> None:
 
 def _report(imported: Imported, folder: Path, name: str) -> dict[str, Any]:
     from physim.importer.report import to_json
-    from physim.pigs.by_name import load_all
+    from physim.pigs.model import load_all
     from physim.simulator import RestTable
 
     loaded = load_all(folder)

@@ -14,10 +14,9 @@ from physim.importer.child import ChildError
 from physim.importer.convex_parts import Parts, convex_parts
 from physim.importer.solids import Problem, volume_of
 from physim.pigs import mesh as meshes
-from physim.pigs.by_name import model_folder
 from physim.pigs.mesh import solid_of
 from physim.pigs.model import MTL_NAME, write_fingerprint, write_materials
-from physim.pigs.model_file import FILE_NAME, fingerprint_of, read_model_file
+from physim.pigs.model_file import FILE_NAME, fingerprint_of, model_folder, read_model_file
 from physim.simulator import keep
 from physim.types import FloatArray
 

@@ -1,25 +1,11 @@
 """What is thrown: pig models, their shape, mass and stable rests."""
 
-from physim.pigs.by_name import (
-    build_model,
-    load_all,
-    load_model,
-    model_folder,
-    model_names,
-    visual_mesh,
-)
-from physim.pigs.model import LoadedModel, VisualMesh
-from physim.pigs.stable_poses import (
-    Pass,
-    StableRest,
-    model_rests,
-    rests_and_passes,
-    stable_rests,
-)
+from physim.pigs.model import LoadedModel, VisualMesh, build_model, load_all, load_model
+from physim.pigs.model_file import model_folder, model_names
+from physim.pigs.stable_poses import StableRest, model_rests, stable_rests
 
 __all__ = [
     "LoadedModel",
-    "Pass",
     "StableRest",
     "VisualMesh",
     "build_model",
@@ -28,7 +14,5 @@ __all__ = [
     "model_folder",
     "model_names",
     "model_rests",
-    "rests_and_passes",
     "stable_rests",
-    "visual_mesh",
 ]

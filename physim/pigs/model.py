@@ -5,19 +5,24 @@ from __future__ import annotations
 import shlex
 import warnings
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from physim import precomputed
 from physim.errors import ConfigError, ModelError
 from physim.files import told
 from physim.pigs import mesh as meshes
-from physim.pigs.mesh import MassProperties, filled, mass_properties, mesh_vertices_m, solid_of
+from physim.pigs.mesh import (
+    MassProperties,
+    UniformSolid,
+    mesh_vertices_m,
+    solid_of,
+    uniform_solid,
+)
 from physim.pigs.mesh_builder import MATERIALS, SculptedMesh, sculpt
-from physim.pigs.model_file import ModelFile, fingerprint_of, read_model_file
+from physim.pigs.model_file import ModelFile, fingerprint_of, model_folder, read_model_file
 from physim.pigs.parts import convex_parts
 from physim.pigs.shape import PigShape
 from physim.types import ConvexPart, ExactValue, FloatArray, PigModel
@@ -58,13 +63,7 @@ class VisualMesh(ExactValue):
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model with what was computed on the way.
-
-    Attributes:
-        model: for physics.
-        mass: in the frame of the mesh file [SI].
-        settings: the YAML file.
-    """
+    """A model for physics, with its YAML file and the mass properties of its mesh."""
 
     model: PigModel
     mass: MassProperties
@@ -72,11 +71,7 @@ class LoadedModel:
 
     @cached_property
     def visual(self) -> VisualMesh:
-        """For pictures: read when it is first asked for.
-
-        Raises:
-            ModelError: the mesh file is not usable any more.
-        """
+        """For pictures: read when it is first asked for; raises as `read_obj`."""
         obj = meshes.read_obj(self.settings.mesh)
         materials = tuple(group.material for group in obj.groups for _ in group.faces)
         vertices = mesh_vertices_m(obj, self.settings) - self.mass.center_of_mass_m
@@ -94,30 +89,19 @@ class LoadedModel:
         low, high = np.min(np.concatenate(parts), axis=0), np.max(np.concatenate(parts), axis=0)
         cell = float((high - low).max()) / _CELLS
         axes = [np.arange(a + 0.5 * cell, b, cell) for a, b in zip(low, high, strict=True)]
-        filled = np.zeros([len(axis) for axis in axes], dtype=bool)
+        middles = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+        filled = np.zeros(len(middles), dtype=bool)
         for part in parts:
-            ends = part.min(axis=0), part.max(axis=0)
-            near = [
-                slice(*np.searchsorted(axis, (a, b)).tolist())
-                for axis, a, b in zip(axes, *ends, strict=True)
-            ]
-            of_part = [axis[span] for axis, span in zip(axes, near, strict=True)]
-            points = np.stack(np.meshgrid(*of_part, indexing="ij"), axis=-1)
-            inside = np.ones(points.shape[:3], dtype=bool)
+            near = np.all((middles >= part.min(axis=0)) & (middles <= part.max(axis=0)), axis=1)
+            inside = np.flatnonzero(near)
             for *normal, offset in ConvexHull(part).equations.tolist():
-                inside &= points @ normal + offset <= 0.0
-            filled[tuple(near)] |= inside
-        cells = np.argwhere(filled)
-        middle = low + (cells.mean(axis=0) + 0.5) * cell
-        return len(cells) * cell**3, middle @ _ASLANT.T
+                inside = inside[middles[inside] @ normal + offset <= 0.0]
+            filled[inside] = True
+        return int(filled.sum()) * cell**3, middles[filled].mean(axis=0) @ _ASLANT.T
 
     @cached_property
     def hulls(self) -> dict[str, float]:
-        """By which share its hull is larger than a part of the file that is not convex.
-
-        Raises:
-            ModelError: the parts file is not usable any more.
-        """
+        """By which share the hull of a part is larger than the part, of those not convex."""
         from scipy.spatial import ConvexHull
 
         obj = meshes.read_obj(self.settings.parts)
@@ -132,18 +116,43 @@ class LoadedModel:
         return found
 
 
-def load_folder(folder: Path, name: str) -> LoadedModel:
-    """Loads and checks a model; mass properties come from its mesh (`solid`).
+def load_all(name_or_path: str | Path) -> LoadedModel:
+    """The model with its visual mesh and mass properties.
 
     Raises:
-        ConfigError: unusable YAML.
+        ConfigError: unknown name or unusable YAML.
         ModelError: missing, stale or unusable mesh files.
     """
+    folder = model_folder(name_or_path)
+    files = [path for path in sorted(folder.iterdir()) if path.is_file()]
+    stamps = tuple((path.name, path.stat().st_mtime_ns) for path in files)
+    return _load(folder, str(name_or_path), stamps)
+
+
+@lru_cache(maxsize=8)
+def _load(folder: Path, name: str, stamps: tuple[tuple[str, int], ...]) -> LoadedModel:
+    del stamps  # only makes an edited file a different key
+    return load_folder(folder, name)
+
+
+def load_model(name_or_path: str | Path) -> PigModel:
+    """The model as physics sees it; raises as `load_all`."""
+    return load_all(name_or_path).model
+
+
+def build_model(name_or_path: str | Path) -> LoadedModel:
+    """Makes a sculpted model's mesh files anew, and loads them; raises as `build_folder`."""
+    build_folder(model_folder(name_or_path))
+    return load_all(name_or_path)
+
+
+def load_folder(folder: Path, name: str) -> LoadedModel:
+    """Loads and checks a model; raises as `load_all`."""
     settings = read_model_file(folder)
-    _refuse_stale(settings, folder)
+    _refuse_stale(settings)
     results = precomputed.read(folder / precomputed.FILE_NAME)
     solid = solid_of(settings)
-    mass = filled(solid.integrals, settings.mass_kg, settings.axes @ settings.offset_m)
+    mass = solid.filled(settings.mass_kg, settings.axes @ settings.offset_m)
     parts = _read_parts(settings, mass.center_of_mass_m)
     size, visual_size = np.ptp(np.concatenate([p.vertices_m for p in parts]), axis=0), solid.size_m
     if (size > 1.25 * visual_size).any() or (size < 0.8 * visual_size).any():
@@ -169,7 +178,7 @@ def build_folder(folder: Path) -> None:
     if not np.array_equal(settings.axes, np.eye(3)):
         raise ModelError(f"{settings.path}: a sculpted model takes no `forward` and `up`")
     unit = 1e-3 / settings.unit_m
-    sculpted, hulls = _sculpted(settings, settings.shape)
+    sculpted, _, hulls = _sculpted(settings.shape, str(settings.path))
     groups = [
         (material, faces)
         for i, material in enumerate(MATERIALS)
@@ -183,44 +192,34 @@ def build_folder(folder: Path) -> None:
     write_fingerprint(settings.path, "shape_fingerprint", settings.shape.fingerprint())
 
 
-def _sculpted(settings: ModelFile, shape: PigShape) -> tuple[SculptedMesh, list[Hull]]:
-    """The visual mesh and the hull of each part [mm], both fit for use.
+def model_from_shape(shape: PigShape, settings: ModelFile, name: str) -> PigModel:
+    """A model straight from parameters, without files; for searching over shapes.
 
     Raises:
         ModelError: numbers each in its range that do not make a pig together.
     """
+    _, solid, hulls = _sculpted(shape, name)
+    mass = solid.filled(settings.mass_kg, settings.offset_m)
+    parts = tuple(
+        ConvexPart(label, 1e-3 * corners - mass.center_of_mass_m) for label, corners, _ in hulls
+    )
+    return _pig_model(name, settings, mass, parts)
+
+
+def _sculpted(shape: PigShape, where: str) -> tuple[SculptedMesh, UniformSolid, list[Hull]]:
+    """The visual mesh [mm], what it encloses and the hull of each part [mm], all fit for use."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is no number is found below
             sculpted = sculpt(shape)
             hulls = [(label, *meshes.convex_hull(p, label)) for label, p in convex_parts(shape)]
-            mass_properties(
-                1e-3 * sculpted.vertices_mm,
-                sculpted.faces,
-                settings.mass_kg,
-                settings.offset_m,
-                "the body",
-            )
+            solid = uniform_solid(1e-3 * sculpted.vertices_mm, sculpted.faces, "the body")
     except (ModelError, ValueError, IndexError, ArithmeticError, RuntimeError) as error:
         raise ModelError(
-            f"{settings.path}: the numbers under `shape` are each in range but make no pig "
-            "together; start from those of the standard model and change them step by step"
+            f"{where}: the numbers under `shape` are each in range but make no pig together "
+            f"({error}); start from those of the standard model and change them step by step"
         ) from error
-    meshes.refuse_size(1e-3 * sculpted.vertices_mm, settings.path)
-    return sculpted, hulls
-
-
-def model_from_shape(shape: PigShape, settings: ModelFile, name: str) -> PigModel:
-    """A model straight from parameters, without files; for searching over shapes."""
-    sculpted = sculpt(shape)
-    mass = mass_properties(
-        1e-3 * sculpted.vertices_mm, sculpted.faces, settings.mass_kg, settings.offset_m, name
-    )
-    parts = tuple(
-        ConvexPart(label, 1e-3 * meshes.hull_corners(points, label) - mass.center_of_mass_m)
-        for label, points in convex_parts(shape)
-    )
-    return _pig_model(name, settings, mass, parts)
+    return sculpted, solid, hulls
 
 
 def _pig_model(
@@ -245,23 +244,20 @@ def _pig_model(
 
 def _read_parts(settings: ModelFile, center_of_mass_m: FloatArray) -> tuple[ConvexPart, ...]:
     """The hull corners of each `o` group of the parts file, pig frame."""
-    obj = meshes.read_obj(settings.parts)
+    obj, path = meshes.read_obj(settings.parts), settings.parts
     if len(obj.groups) > MOST_PARTS:
         raise ModelError(
-            f"{settings.parts}: {len(obj.groups)} parts, but the engine takes {MOST_PARTS}; "
-            "merge some"
+            f"{path}: {len(obj.groups)} parts, but the engine takes {MOST_PARTS}; merge some"
         )
-    if (counted := meshes.parts_counted(settings.parts)) not in (None, len(obj.groups)):
+    if obj.parts_counted not in (None, len(obj.groups)):
         raise ModelError(
-            f"{settings.parts}: holds {len(obj.groups)} parts of {counted}; make them anew with "
-            f"`physim model build {shlex.quote(str(settings.path.parent))}`"
+            f"{path}: holds {len(obj.groups)} parts of {obj.parts_counted}; {_anew(settings)}"
         )
-    parts = []
+    vertices, parts = mesh_vertices_m(obj, settings), []
     for group in obj.groups:
         if not group.name:
-            raise ModelError(f"{settings.parts}: a part has no name; start it with `o snout`")
-        points = obj.vertices[np.unique(group.faces)] * settings.unit_m @ settings.axes.T
-        corners = meshes.hull_corners(points, f"{settings.parts}: {group.name}")
+            raise ModelError(f"{path}: a part has no name; start it with `o snout`")
+        corners = meshes.hull_corners(vertices[np.unique(group.faces)], f"{path}: {group.name}")
         label = group.name.partition(".")[0]  # `trunk.2` is another part of the trunk
         parts.append(ConvexPart(label, corners - center_of_mass_m))
     return tuple(parts)
@@ -279,50 +275,51 @@ def _refuse_hull(parts: tuple[ConvexPart, ...], volume_m3: float, settings: Mode
     highs = np.array([part.vertices_m.max(axis=0) for part in parts])
     size = highs.max(axis=0) - lows.min(axis=0)
     edge = _HOLDS * float(size.max())
-    inside = (lows[:, None] - edge <= lows) & (highs <= highs[:, None] + edge)
-    boxes: NDArray[np.bool_] = np.all(inside, axis=2)
+    inside = np.all((lows[:, None] - edge <= lows) & (highs <= highs[:, None] + edge), axis=2)
     most = (len(parts) + 1) / 2  # a part's own box is among those that it holds
-    cut = len(parts) > 1 or bool(settings.landmarks)
-    whole = cut & (highs - lows > _WHOLE * size).all(axis=1)
+    is_cut = len(parts) > 1 or bool(settings.landmarks)
+    whole = np.all(highs - lows > _WHOLE * size, axis=1) & is_cut
     remedy = "give each part the form of its own body part, and cut what is hollow into several"
-    for index in np.flatnonzero(whole | (boxes.sum(axis=1) > most)).tolist():
+    for index in np.flatnonzero(whole | (inside.sum(axis=1) > most)).tolist():
         hull = ConvexHull(parts[index].vertices_m)
-        planes = hull.equations
-        held = [
-            (parts[k].vertices_m @ planes[:, :3].T + planes[:, 3]).max() <= edge
-            for k in np.flatnonzero(boxes[index]).tolist()
-        ]
+        normals, offsets = hull.equations[:, :3], hull.equations[:, 3]
+        others = [parts[k].vertices_m for k in np.flatnonzero(inside[index]).tolist()]
+        held = sum(bool((points @ normals.T + offsets <= edge).all()) for points in others)
         whose = f"{settings.parts}: the hull of the part `{parts[index].label}`"
-        if sum(held) > most:
+        if held > most:
             raise ModelError(
-                f"{whose} holds {sum(held) - 1} of the {len(parts) - 1} others, which would never "
+                f"{whose} holds {held - 1} of the {len(parts) - 1} others, which would never "
                 f"touch anything; {remedy}"
             )
         if whole[index] and (more := float(hull.volume) / volume_m3 - 1.0) > ANOTHER_PIG:
             raise ModelError(f"{whose} alone has {more:.0%} more volume than the mesh; {remedy}")
 
 
-def _refuse_stale(settings: ModelFile, folder: Path) -> None:
-    marks = settings.landmarks
-    if settings.shape is not None and settings.shape.fingerprint() != settings.fingerprint:
-        changed = "shape"
-    elif marks is not None and fingerprint_of(marks) != settings.landmarks_fingerprint:
-        changed = "landmarks"
-    else:
-        return
-    raise ModelError(
-        f"{settings.path}: `{changed}` has changed since the mesh files were made; "
-        f"make them anew with `physim model build {shlex.quote(str(folder))}`"
-    )
+def _refuse_stale(settings: ModelFile) -> None:
+    """Refuses mesh files that were made from other parameters."""
+    marks, shape = settings.landmarks, settings.shape
+    stale = {
+        "shape": shape is not None and shape.fingerprint() != settings.fingerprint,
+        "landmarks": marks is not None and fingerprint_of(marks) != settings.landmarks_fingerprint,
+    }
+    for name in filter(stale.get, stale):
+        raise ModelError(
+            f"{settings.path}: `{name}` has changed since the mesh files were made; "
+            f"{_anew(settings)}"
+        )
+
+
+def _anew(settings: ModelFile) -> str:
+    folder = shlex.quote(str(settings.path.parent))
+    return f"make them anew with `physim model build {folder}`"
 
 
 def write_fingerprint(path: Path, key: str, fingerprint: str) -> None:
     """Notes in the YAML what the files were built from; the rest of the text stays."""
-    line = f'{key}: "{fingerprint}"'
     with told(ConfigError, f"{path}: cannot be read", "see to its permissions"):
         lines = path.read_text(encoding="utf-8").splitlines()
-    precomputed = [old for old in lines if not old.startswith(f"{key}:")]
-    meshes.write_text(path, "\n".join([*precomputed, line]) + "\n")
+    lines = [old for old in lines if not old.startswith(f"{key}:")]
+    meshes.write_text(path, "\n".join([*lines, f'{key}: "{fingerprint}"']) + "\n")
 
 
 def write_materials(path: Path) -> None:

@@ -15,8 +15,6 @@ directions have to be followed only to their first edge.
 A symmetric body may roll right onto a ridge of H, with nothing to choose one side
 by. It then goes to each side half of the time, as a body with noise does. Facets
 that rounding makes lead to each other in a circle are one end.
-
-A convex hull with whole facets: Qhull's triangles merged where they are coplanar.
 """
 
 from __future__ import annotations
@@ -36,6 +34,11 @@ if TYPE_CHECKING:
 
 IntArray = NDArray[np.int64]
 COPLANAR = 1e-12  # of the size: what rounding leaves of a plane, far less than any noise in a file
+TIE = 1e-9  # rad, or of the size: what is nearer than this to a tie is one
+_END = 1e-7  # of the size: a foot this near to an edge's end lies on the edge. More than COPLANAR.
+_MOST_CROSSINGS = 1000  # each one lowers H; a hull has far fewer edges to cross
+_MOST_LOST = 1e-3  # of the directions: so few that cross more do not count, by rounding
+_MOST_SQUARINGS = 60  # 2^60 steps; what is not at an end by then is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +66,7 @@ class Polyhedron(ExactValue):
 
 
 def polyhedron(points: FloatArray, center_of_mass: FloatArray) -> Polyhedron:
-    """Hull of `points` (n, 3), any unit.
+    """Hull of `points` (n, 3), any unit; Qhull's triangles are merged where they are coplanar.
 
     Raises:
         ModelError: flat or not finite points, or a centre of mass outside the hull.
@@ -83,69 +86,61 @@ def polyhedron(points: FloatArray, center_of_mass: FloatArray) -> Polyhedron:
             "the centre of mass lies outside the hull of the collision parts; "
             "check `center_of_mass_offset_mm` and that mesh and parts use the same units"
         )
-    return _assemble(relative, size, hull)
+    triangles = hull.simplices.astype(np.int64)
+    a, b, c = (relative[triangles[:, i]] for i in range(3))
+    cross = np.cross(b - a, c - a)
+    areas = np.sqrt(_dot(cross, cross))
+    facet_of = _facets(relative, size, hull, areas)
+    normals = np.zeros((int(facet_of.max()) + 1, 3))
+    np.add.at(normals, facet_of, areas[:, None] * hull.equations[:, :3])
+    normals /= np.sqrt(_dot(normals, normals))[:, None]
+
+    pairs = np.unique(np.stack([np.repeat(facet_of, 3), triangles.ravel()], axis=1), axis=0)
+    corners = np.split(pairs[:, 1], np.searchsorted(pairs[:, 0], np.arange(1, len(normals))))
+    offsets = [(relative[own] @ n).max() for own, n in zip(corners, normals, strict=True)]
+    edges = _edges(relative, hull, facet_of, normals)
+    extreme = np.unique(edges[:, :2])
+    return Polyhedron(relative, extreme, size, normals, np.array(offsets), tuple(corners), edges)
 
 
-def _merge(points: FloatArray, size: float, hull: ConvexHull, areas: FloatArray) -> IntArray:
-    """(triangles,) facet index of each triangle: the largest takes what lies in its plane first.
+def _facets(points: FloatArray, size: float, hull: ConvexHull, areas: FloatArray) -> IntArray:
+    """(triangles,) facet of each triangle: the largest takes what lies in its plane first.
 
     So a sliver on an edge, whose own plane means nothing, goes to one side and joins no two.
     """
     neighbours = np.asarray(hull.neighbors, dtype=np.int64)
-    group = np.full(len(areas), -1)
-    facets = 0
+    facet_of, facets = np.full(len(areas), -1), 0
     for largest in np.argsort(-areas, kind="stable").tolist():
-        if group[largest] >= 0:
+        if facet_of[largest] >= 0:
             continue
         *normal, offset = hull.equations[largest]
-        group[largest] = facets
+        facet_of[largest] = facets
         fresh = np.array([largest])
         while len(fresh):
             beside = np.unique(neighbours[fresh])
-            beside = beside[group[beside] < 0]
+            beside = beside[facet_of[beside] < 0]
             above = points[hull.simplices[beside]] @ normal + offset
             fresh = beside[np.abs(above).max(axis=1, initial=0.0) < COPLANAR * size]
-            group[fresh] = facets
+            facet_of[fresh] = facets
         facets += 1
-    return group
+    return facet_of
 
 
-def _assemble(points: FloatArray, size: float, hull: ConvexHull) -> Polyhedron:
-    """Facets with their corners, and the edges between them, from merged triangles."""
+def _edges(
+    points: FloatArray, hull: ConvexHull, facet_of: IntArray, normals: FloatArray
+) -> IntArray:
+    """The edges between merged triangles, as in `Polyhedron`."""
     triangles = hull.simplices.astype(np.int64)
-    a, b, c = (points[triangles[:, i]] for i in range(3))
-    cross = np.cross(b - a, c - a)
-    areas = np.sqrt(np.einsum("ij,ij->i", cross, cross))
-    group = _merge(points, size, hull, areas)
-    normals = np.zeros((int(group.max()) + 1, 3))
-    np.add.at(normals, group, areas[:, None] * hull.equations[:, :3])
-    normals /= np.sqrt(np.einsum("ij,ij->i", normals, normals))[:, None]
-
-    pairs = np.unique(np.stack([np.repeat(group, 3), triangles.ravel()], axis=1), axis=0)
-    starts = np.searchsorted(pairs[:, 0], np.arange(1, len(normals)))
-    corners = np.split(pairs[:, 1], starts)
-    offsets = np.array(
-        [float((points[own] @ n).max()) for own, n in zip(corners, normals, strict=True)]
-    )
     first = np.repeat(np.arange(len(triangles)), 3)
     second = np.asarray(hull.neighbors, dtype=np.int64).ravel()
     ends = triangles[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2)  # opposite to each corner
-    kept = (first < second) & (group[first] != group[second])
-    ends, left, right = ends[kept], group[first[kept]], group[second[kept]]
-    along = points[ends[:, 1]] - points[ends[:, 0]]
-    turn = np.cross(normals[left], normals[right])
-    backward = np.einsum("ij,ij->i", along, turn) < 0
-    ends[backward] = ends[backward][:, ::-1]
-    edges = np.column_stack([ends, left, right])
-    extreme = np.unique(edges[:, :2])
-    return Polyhedron(points, extreme, size, normals, offsets, tuple(corners), edges)
-
-
-TIE = 1e-9  # rad, or of the size: what is nearer than this to a tie is one
-_END = 1e-7  # of the size: a foot this near to an edge's end lies on the edge. More than COPLANAR.
-_MOST_CROSSINGS = 1000  # each one lowers H; a hull has far fewer edges to cross
-_MOST_LOST = 1e-3  # of the directions: so few that cross more do not count, by rounding
-_MOST_SQUARINGS = 60  # 2^60 steps; what is not at an end by then is rounding
+    between = (first < second) & (facet_of[first] != facet_of[second])
+    ends, left, right = ends[between], facet_of[first[between]], facet_of[second[between]]
+    backward = _dot(
+        points[ends[:, 1]] - points[ends[:, 0]], np.cross(normals[left], normals[right])
+    )
+    ends = np.where(backward[:, None] < 0, ends[:, ::-1], ends)
+    return np.column_stack([ends, left, right])
 
 
 class Rolling:
@@ -165,19 +160,20 @@ class Rolling:
         self._rolls = (where > -slack) & (where < 1 + slack)
         self._foot = u + where[:, None] * along
         a, b = hull.normals[hull.edges[:, 2]], hull.normals[hull.edges[:, 3]]
-        self._turn = _cross(a, b)  # along the edge; orders directions on the arc from a to b
+        self._turn = np.cross(a, b)  # along the edge; orders directions on the arc from a to b
         self._is_saddle = (
             self._rolls
-            & (_dot(_cross(a, self._foot), self._turn) > 0)
-            & (_dot(_cross(self._foot, b), self._turn) > 0)
+            & (_dot(np.cross(a, self._foot), self._turn) > 0)
+            & (_dot(np.cross(self._foot, b), self._turn) > 0)
         )
         self._neighbours, self._edge_of = self._corner_table()
         self.ends, self.leads = ends_of(self._facet_table())
 
-    def saddles(self) -> tuple[IntArray, FloatArray]:
-        """(k, 2) facets on both sides of every pass, and (k,) its height."""
-        feet = self._foot[self._is_saddle]
-        return self._hull.edges[self._is_saddle, 2:], np.sqrt(_dot(feet, feet))
+    def saddles(self) -> dict[tuple[int, int], float]:
+        """The height of every pass between two facets."""
+        feet, sides = self._foot[self._is_saddle], self._hull.edges[self._is_saddle, 2:]
+        heights = np.sqrt(_dot(feet, feet)).tolist()
+        return dict(zip(map(tuple, sides.tolist()), heights, strict=True))
 
     def shares(self, directions: FloatArray) -> FloatArray:
         """(ends,) share of the initial down directions (n, 3) that roll to each end.
@@ -195,8 +191,7 @@ class Rolling:
     def _corner_table(self) -> tuple[IntArray, IntArray]:
         """(n, k) neighbours of each corner and the edges to them, padded with -1."""
         edges = self._hull.edges
-        ends = np.concatenate([edges[:, 0], edges[:, 1]])
-        others = np.concatenate([edges[:, 1], edges[:, 0]])
+        ends, others = np.concatenate([edges[:, [0, 1]], edges[:, [1, 0]]]).T
         ids = np.tile(np.arange(len(edges)), 2)
         degree = np.bincount(ends, minlength=len(self._hull.points))
         order = np.argsort(ends, kind="stable")
@@ -209,15 +204,10 @@ class Rolling:
 
     def _facet_table(self) -> csr_array:
         """(facets, facets) which facet follows each, as shares; one that holds follows itself."""
-        hull = self._hull
-        e, count = hull.edges, len(hull.normals)
+        hull, count = self._hull, len(self._hull.normals)
         # Every edge is a side of two facets; sides are sorted so that a facet's are neighbours.
-        facet = np.concatenate([e[:, 2], e[:, 3]])
-        order = np.argsort(facet, kind="stable")
-        facet = facet[order]
-        u = np.concatenate([e[:, 0], e[:, 1]])[order]
-        v = np.concatenate([e[:, 1], e[:, 0]])[order]
-        beyond = np.concatenate([e[:, 3], e[:, 2]])[order]
+        sides = np.concatenate([hull.edges, hull.edges[:, [1, 0, 3, 2]]])
+        u, v, facet, beyond = sides[np.argsort(sides[:, 2], kind="stable")].T
         starts = np.flatnonzero(np.diff(facet, prepend=-1))
         foot = (hull.offsets[:, None] * hull.normals)[facet]
         corner, ahead = hull.points[u] - foot, hull.points[v] - hull.points[u]
@@ -228,7 +218,7 @@ class Rolling:
         least = np.minimum.reduceat(distance, starts)[facet]
         is_nearest = distance <= least + TIE * hull.size
         # The nearest side alone says whether the foot is inside: far ones may be too short to.
-        inside = -_dot(_cross(hull.normals[facet], ahead), corner) / length
+        inside = -_dot(np.cross(hull.normals[facet], ahead), corner) / length
         holds = np.minimum.reduceat(np.where(is_nearest, inside, np.inf), starts) > TIE * hull.size
         leaves = is_nearest & ~holds[facet] & (inside <= TIE * hull.size)
         slack = _END * hull.size / length
@@ -274,7 +264,7 @@ class Rolling:
             # One that comes right onto a facet goes on as that facet does.
             lands = np.minimum(on_a, on_b) < TIE**2
             turn, foot = self._turn[edge], self._foot[edge]
-            past = _dot(_cross(foot, turned), turn)
+            past = _dot(np.cross(foot, turned), turn)
             tie = TIE * np.sqrt(_dot(foot, foot) * _dot(turn, turn))
             share = np.where(past > tie, 1.0, np.where(past < -tie, 0.0, 0.5))
             share = np.where(lands, on_b < on_a, share)
@@ -292,19 +282,16 @@ class Rolling:
 
     def _leave(self, d: FloatArray, v: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
         """Turns d away from corner v up to the first arc: new d, the edge, its other corner."""
-        point = self._hull.points[v]
+        point, neighbours = self._hull.points[v], self._neighbours[v]
         away = -(point - _dot(point, d)[:, None] * d)
         away /= np.maximum(np.sqrt(_dot(away, away)), 1e-300)[:, None]
-        neighbours = self._neighbours[v]
         difference = point[:, None, :] - self._hull.points[neighbours]
         lead = np.maximum(np.einsum("nki,ni->nk", difference, d), 0.0)
         change = np.einsum("nki,ni->nk", difference, away)
         angle = np.where(neighbours >= 0, np.arctan2(lead, -change), np.inf)
-        k = np.argmin(angle, axis=1)
-        rows = np.arange(len(d))
-        t = angle[rows, k][:, None]
-        turned = np.cos(t) * d + np.sin(t) * away
-        return turned, self._edge_of[v][rows, k], neighbours[rows, k]
+        at = np.arange(len(d)), np.argmin(angle, axis=1)
+        t = angle[at][:, None]
+        return np.cos(t) * d + np.sin(t) * away, self._edge_of[v][at], neighbours[at]
 
 
 def ends_of(following: csr_array) -> tuple[list[IntArray], csr_array]:
@@ -319,26 +306,22 @@ def ends_of(following: csr_array) -> tuple[list[IntArray], csr_array]:
     """
     from scipy.sparse.csgraph import connected_components
 
-    count = following.shape[0]
     rows, columns = following.nonzero()
     sets, set_of = connected_components(following, directed=True, connection="strong")
-    left = np.zeros(sets, dtype=bool)
-    left[set_of[rows[set_of[rows] != set_of[columns]]]] = True
-    last = np.flatnonzero(~left)
-    number = np.full(sets, -1)
-    number[last] = np.arange(len(last))
-    end_of = number[set_of]  # -1 on the way
-    on_way = np.flatnonzero(end_of < 0)
-    at_end = np.flatnonzero(end_of >= 0)
-    ended = matrix(at_end, end_of[at_end], np.ones(len(at_end)), (count, len(last)))
+    is_end = np.ones(sets, dtype=bool)
+    is_end[set_of[rows[set_of[rows] != set_of[columns]]]] = False
+    end_of = np.where(is_end, np.cumsum(is_end) - 1, -1)[set_of]  # -1 on the way
+    on_way, at_end = np.flatnonzero(end_of < 0), np.flatnonzero(end_of >= 0)
+    order = np.argsort(end_of, kind="stable")[len(on_way) :]
+    members = np.split(order, np.flatnonzero(np.diff(end_of[order])) + 1)
+    shape = following.shape[0], len(members)
+    ended = matrix(at_end, end_of[at_end], np.ones(len(at_end)), shape)
     leads, steps = following @ ended, following
     for _ in range(_MOST_SQUARINGS):
         if not len(on_way) or leads[on_way].sum() >= len(on_way) * (1.0 - 1e-12):
             break
         steps = steps @ steps
         leads = steps @ ended
-    order = np.argsort(end_of, kind="stable")[len(on_way) :]
-    members = np.split(order, np.flatnonzero(np.diff(end_of[order])) + 1)
     return members, leads
 
 
@@ -346,9 +329,9 @@ def matrix(
     rows: IntArray, columns: IntArray, shares: FloatArray, shape: tuple[int, int]
 ) -> csr_array:
     """A sparse matrix without stored zeros."""
-    from scipy.sparse import coo_array, csr_array
+    from scipy.sparse import csr_array
 
-    made = csr_array(coo_array((shares, (rows, columns)), shape))
+    made = csr_array((shares, (rows, columns)), shape)
     made.eliminate_zeros()
     return made
 
@@ -356,10 +339,3 @@ def matrix(
 def _dot(a: FloatArray, b: FloatArray) -> FloatArray:
     """Row by row scalar product."""
     return np.asarray(np.einsum("ij,ij->i", a, b))
-
-
-def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Row by row vector product."""
-    ax, ay, az = a[:, 0], a[:, 1], a[:, 2]
-    bx, by, bz = b[:, 0], b[:, 1], b[:, 2]
-    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=1)

@@ -10,19 +10,18 @@ A face with noise has several small facets that hold. They are one rest if they 
 within the contact tolerance of one plane: nothing that is seen tells them apart.
 On a round flank, too, each facet is within the tolerance of the next, but no plane
 is near all of them: there each facet that holds is a rest, with its own direction.
+A blunt edge is no rest: noise decides how long a body balances there.
 
 References:
     Goldberg et al., "Part pose statistics", IJRR 1999.
     Baktash et al., "Putting rigid bodies to rest", ACM TOG 2025.
-
-What is one way to lie: facets within the contact tolerance of one plane, and no blunt edge.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import permutations, product
 from typing import TYPE_CHECKING, Any
@@ -30,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from physim import precomputed
-from physim.convex import convex_polygon, inside_margin
+from physim.convex import convex_polygon, inside_margin, plane_axes
 from physim.errors import ModelError
 from physim.pigs.rolling import TIE, IntArray, Polyhedron, Rolling, ends_of, matrix, polyhedron
 from physim.types import ExactValue, FloatArray, PigModel
@@ -38,8 +37,14 @@ from physim.types import ExactValue, FloatArray, PigModel
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+Passes = Mapping[tuple[int, int], float]  # by what lies on both sides, the lowest way over
 DIRECTIONS = 40_000  # this many give probabilities to better than 0.001
 TOLERANCE = 0.003  # of the size, where no contact tolerance is given: 0.15 mm of 50 mm
+_NEAR_RAD = 0.1  # facets farther from each other are never one rest: see `simulator.MATCH_DEG`
+# The rest are shares of the contact tolerance.
+_ON_PLANE = 1e-3  # a corner this near to the table carries the body
+_MARGIN = 1 / 15  # a body whose foot is this near to the edge of what it touches falls over it
+_NARROW, _SHALLOW = 4.0, 0.01  # what touches so narrowly, and is left so easily, is an edge
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,27 +70,6 @@ class StableRest(ExactValue):
     supports: tuple[str, ...]
     support_points_m: FloatArray
 
-    @property
-    def margin_m(self) -> float:
-        """Distance from the centre of mass's foot to the nearest edge of the support polygon."""
-        return edge_distance(self.support_points_m, self.down)
-
-
-@dataclass(frozen=True)
-class Pass:
-    """The lowest way from one rest over to another: `height_m` of the centre of mass on top."""
-
-    rests: tuple[int, int]
-    height_m: float
-
-
-def edge_distance(corners: FloatArray, normal: FloatArray) -> float:
-    """Distance from the origin's foot to the nearest edge of a facet, negative outside it."""
-    ahead = np.roll(corners, -1, axis=0) - corners
-    inward = np.cross(normal, ahead)
-    inward /= np.sqrt(np.einsum("ij,ij->i", inward, inward))[:, None]
-    return float(-np.einsum("ij,ij->i", inward, corners).max())
-
 
 def stable_rests(
     vertices_m: FloatArray,
@@ -108,67 +92,38 @@ def stable_rests(
         ModelError: flat or not finite points, a centre of mass outside the hull, or a hull that
             rolls over its edges without end.
     """
-    return rests_and_passes(vertices_m, labels, center_of_mass_m, directions, tolerance_m)[0]
-
-
-def rests_and_passes(
-    vertices_m: FloatArray,
-    labels: Sequence[str],
-    center_of_mass_m: FloatArray,
-    directions: int = DIRECTIONS,
-    tolerance_m: float | None = None,
-) -> tuple[tuple[StableRest, ...], tuple[Pass, ...]]:
-    """As `stable_rests`, with the passes between the rests, lowest first."""
     hull = polyhedron(vertices_m, center_of_mass_m)
     tolerance = TOLERANCE * hull.size if tolerance_m is None else tolerance_m
     rolling = Rolling(hull)
     shares = rolling.shares(even_directions(directions))
     ways = [Lying.on(hull, facets) for facets in rolling.ends]
-    leads = rolling.leads
-    lowest = lowest_passes(*rolling.saddles(), leads)
+    passes = passes_between(rolling.saddles(), rolling.leads)
 
-    groups = flat_groups(hull, ways, shares, tolerance)
-    sizes = [len(group) for group in groups]
-    rows = np.concatenate(groups)
-    columns = np.repeat(np.arange(len(groups)), sizes)
-    into = matrix(rows, columns, np.ones(len(rows)), (len(ways), len(groups)))
-    ways = [Lying.of(hull, [ways[k] for k in group], shares[group]) for group in groups]
-    shares, lowest = shares @ into, lowest_passes(*pairs_of(lowest), into)
-
-    groups, into = ends_of(followed(hull, ways, lowest, tolerance))
-    ways = [Lying.of(hull, [ways[k] for k in group], shares[group]) for group in groups]
-    shares, lowest = shares @ into, lowest_passes(*pairs_of(lowest), into)
+    for merge in (flat_groups, without_edges):
+        groups, into = merge(hull, ways, shares, passes, tolerance)
+        ways = [Lying.of(hull, [ways[k] for k in group], shares[group]) for group in groups]
+        shares, passes = shares @ into, passes_between(passes, into)
 
     def first(k: int) -> tuple[float, ...]:
         """What rounding makes unequal is equal here."""
         down = np.round(ways[k].down, 9) + 0.0
         return (-round(shares[k], 9), round(ways[k].height / hull.size, 9), *down.tolist())
 
-    order = sorted(range(len(ways)), key=first)
-    index = {way: i for i, way in enumerate(order)}
-    passes = tuple(
-        Pass((min(index[a], index[b]), max(index[a], index[b])), height)
-        for (a, b), height in sorted(lowest.items(), key=lambda item: item[1])
-    )
-    barriers = [math.inf] * len(ways)
-    for a_pass in reversed(passes):
-        for i in a_pass.rests:
-            barriers[i] = a_pass.height_m
-    rests = []
-    for i, way in enumerate(ways[k] for k in order):
-        supports = way.supports(hull, ON_PLANE * tolerance)
+    rests, beyond = [], _beyond(passes, len(ways))
+    for index, k in enumerate(sorted(range(len(ways)), key=first)):
+        supports = ways[k].supports(hull, _ON_PLANE * tolerance)
         rests.append(
             StableRest(
-                index=i,
-                down=way.down,
-                height_m=way.height,
-                barrier_m=barriers[i],
-                probability=float(shares[order[i]]),
-                supports=tuple(labels[k] for k in supports),
+                index=index,
+                down=ways[k].down,
+                height_m=ways[k].height,
+                barrier_m=min(beyond[k].values(), default=math.inf),
+                probability=float(shares[k]),
+                supports=tuple(labels[corner] for corner in supports),
                 support_points_m=hull.points[supports],
             )
         )
-    return tuple(rests), passes
+    return tuple(rests)
 
 
 def model_rests(model: PigModel, tolerance_m: float | None = None) -> tuple[StableRest, ...]:
@@ -188,17 +143,11 @@ def model_rests(model: PigModel, tolerance_m: float | None = None) -> tuple[Stab
         ]
 
     inputs = json.dumps([labels, tolerance_m]).encode() + np.ascontiguousarray(vertices).tobytes()
-    return tuple(
-        StableRest(
-            **rest
-            | {
-                "down": np.array(rest["down"]),
-                "supports": tuple(rest["supports"]),
-                "support_points_m": np.array(rest["support_points_m"]),
-            }
-        )
-        for rest in precomputed.result(f"rests from {DIRECTIONS}", inputs, compute)
-    )
+    found = []
+    for rest in precomputed.result(f"rests from {DIRECTIONS}", inputs, compute):
+        arrays = {name: np.array(rest[name]) for name in ("down", "support_points_m")}
+        found.append(StableRest(**rest | arrays | {"supports": tuple(rest["supports"])}))
+    return tuple(found)
 
 
 def even_directions(count: int) -> FloatArray:
@@ -216,20 +165,8 @@ def even_directions(count: int) -> FloatArray:
     radius = np.sqrt(1 - z * z)
     spiral = np.stack([radius * np.cos(longitude), radius * np.sin(longitude), z], axis=1)
     part = spiral[(spiral[:, 0] > spiral[:, 1]) & (spiral[:, 1] > spiral[:, 2]) & (z > 0)]
-    return np.concatenate(
-        [
-            part[:, order] * signs
-            for order in permutations(range(3))
-            for signs in product((1.0, -1.0), repeat=3)
-        ]
-    )
-
-
-_NEAR_RAD = 0.1  # facets farther from each other are never one rest: see `rests.MATCH_DEG`
-# The rest are shares of the contact tolerance.
-ON_PLANE = 1e-3  # a corner this near to the table carries the body
-_MARGIN = 1 / 15  # a body whose foot is this near to the edge of what it touches falls over it
-_NARROW, _SHALLOW = 4.0, 0.01  # what touches so narrowly, and is left so easily, is an edge
+    signs = list(product((1.0, -1.0), repeat=3))
+    return np.concatenate([part[:, axes] * s for axes in permutations(range(3)) for s in signs])
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,7 +186,7 @@ class Lying(ExactValue):
     @classmethod
     def on(cls, hull: Polyhedron, facets: IntArray) -> Lying:
         """On these facets."""
-        corners = np.unique(np.concatenate([hull.corners[facet] for facet in facets]))
+        corners = [hull.corners[facet] for facet in facets]
         return cls._down(hull, hull.normals[facets].sum(axis=0), corners)
 
     @classmethod
@@ -258,12 +195,13 @@ class Lying(ExactValue):
         if len(ways) == 1:
             return ways[0]
         down = sum(((share + TIE) * way.down for way, share in zip(ways, shares, strict=True)))
-        return cls._down(hull, down, np.unique(np.concatenate([way.corners for way in ways])))
+        return cls._down(hull, down, [way.corners for way in ways])
 
     @classmethod
-    def _down(cls, hull: Polyhedron, down: FloatArray, corners: IntArray) -> Lying:
+    def _down(cls, hull: Polyhedron, down: FloatArray, corners: Sequence[IntArray]) -> Lying:
         down = down / max(math.sqrt(float(down @ down)), 1e-300)
-        return cls(down, float((hull.points[hull.extreme] @ down).max()), corners)
+        height = float((hull.points[hull.extreme] @ down).max())
+        return cls(down, height, np.unique(np.concatenate(corners)))
 
     def spread(self, hull: Polyhedron) -> float:
         """How far the corners are above the table, the highest of them."""
@@ -278,9 +216,7 @@ class Lying(ExactValue):
         """
         low = hull.points[hull.extreme] @ self.down >= self.height - tolerance
         near = hull.extreme[low]
-        first = np.cross(self.down, np.eye(3)[int(np.argmin(np.abs(self.down)))])
-        first /= math.sqrt(float(first @ first))
-        plane = hull.points[near] @ np.stack([first, np.cross(self.down, first)], axis=1)
+        plane = hull.points[near] @ np.stack(plane_axes(self.down), axis=1)
         number = dict(zip(map(tuple, plane.tolist()), near.tolist(), strict=True))
         around = convex_polygon(plane)
         return around, np.array([number[tuple(corner)] for corner in around.tolist()])
@@ -290,39 +226,50 @@ class Lying(ExactValue):
         _, around = self.touched(hull, max(tolerance, self.spread(hull)))
         return np.roll(around, -int(around.argmin()))
 
+    def is_edge(self, hull: Polyhedron, depth: float, tolerance: float) -> bool:
+        """Whether noise decides if a body lies so: it balances on an edge, sharp or blunt."""
+        around, _ = self.touched(hull, tolerance)
+        if inside_margin(np.zeros(2), around) < _MARGIN * tolerance:
+            return True
+        if depth >= _SHALLOW * tolerance:
+            return False
+        ahead = np.roll(around, -1, axis=0) - around
+        inward = np.stack([-ahead[:, 1], ahead[:, 0]], axis=1)
+        inward /= np.sqrt((inward**2).sum(axis=1))[:, None]
+        across = (around @ inward.T - (around * inward).sum(axis=1)).max(axis=0)
+        return float(across.min()) < _NARROW * tolerance
 
-def lowest_passes(
-    sides: IntArray, heights: FloatArray, leads: csr_array
-) -> dict[tuple[int, int], float]:
-    """The lowest pass between every two sets.
 
-    Args:
-        sides: (k, 2) what is on both sides of a pass, rows of `leads`.
-        heights: (k,) of the passes.
-        leads: (n, sets) share of each that comes to a set.
-    """
+def passes_between(passes: Passes, leads: csr_array) -> dict[tuple[int, int], float]:
+    """The lowest pass between every two sets; `leads` (n, sets) says what comes to which."""
     lowest: dict[tuple[int, int], float] = {}
-    reached = np.split(leads.indices, leads.indptr[1:-1])
-    for (one, other), height in zip(sides.tolist(), heights.tolist(), strict=True):
-        for a, b in product(reached[one].tolist(), reached[other].tolist()):
+    reached = [part.tolist() for part in np.split(leads.indices, leads.indptr[1:-1])]
+    for (one, other), height in passes.items():
+        for a, b in product(reached[one], reached[other]):
             if a != b:
                 pair = (min(a, b), max(a, b))
                 lowest[pair] = min(height, lowest.get(pair, math.inf))
     return lowest
 
 
-def pairs_of(lowest: dict[tuple[int, int], float]) -> tuple[IntArray, FloatArray]:
-    """As arrays."""
-    return np.array(list(lowest), dtype=np.int64).reshape(-1, 2), np.array(list(lowest.values()))
+def _beyond(passes: Passes, count: int) -> list[dict[int, float]]:
+    """By each way to lie, those that lie beyond a pass and the pass's height."""
+    beyond: list[dict[int, float]] = [{} for _ in range(count)]
+    for (a, b), height in passes.items():
+        beyond[a][b] = beyond[b][a] = height
+    return beyond
 
 
 def flat_groups(
-    hull: Polyhedron, ways: Sequence[Lying], shares: FloatArray, tolerance: float
-) -> list[IntArray]:
+    hull: Polyhedron, ways: Sequence[Lying], shares: FloatArray, passes: Passes, tolerance: float
+) -> tuple[list[IntArray], csr_array]:
     """The largest groups of ways to lie that are within the tolerance of one plane.
 
     Ways are linked if the angle between them is small. A set of linked ways that is not flat, as
     around a cylinder, is parted by a smaller angle.
+
+    Returns:
+        The members of each group, and (n, groups) 1 where one is a member.
     """
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import cKDTree
@@ -330,7 +277,7 @@ def flat_groups(
     downs = np.array([way.down for way in ways])
     pairs = cKDTree(downs).query_pairs(_NEAR_RAD, output_type="ndarray")
     apart = np.sqrt(((downs[pairs[:, 0]] - downs[pairs[:, 1]]) ** 2).sum(axis=1))
-    groups = []
+    groups: list[IntArray] = []
     waiting = [(np.arange(len(ways)), _NEAR_RAD)]
     while waiting:
         members, limit = waiting.pop()
@@ -341,7 +288,9 @@ def flat_groups(
         links = matrix(linked[:, 0], linked[:, 1], np.ones(len(linked)), (len(ways),) * 2)
         part = connected_components(links, directed=False)[1][members]
         waiting += [(members[part == k], 0.5 * limit) for k in np.unique(part)]
-    return groups
+    columns = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    shape = len(ways), len(groups)
+    return groups, matrix(np.concatenate(groups), columns, np.ones(len(ways)), shape)
 
 
 def _is_flat(hull: Polyhedron, ways: Sequence[Lying], shares: FloatArray, tolerance: float) -> bool:
@@ -353,37 +302,17 @@ def _is_flat(hull: Polyhedron, ways: Sequence[Lying], shares: FloatArray, tolera
     return near and together.spread(hull) <= tolerance
 
 
-def followed(
-    hull: Polyhedron,
-    ways: Sequence[Lying],
-    lowest: dict[tuple[int, int], float],
-    tolerance: float,
-) -> csr_array:
-    """(n, n) where each way to lie leads as shares: to itself, or over its lowest passes."""
-    beyond: list[dict[int, float]] = [{} for _ in ways]
-    for (a, b), height in lowest.items():
-        beyond[a][b] = beyond[b][a] = height
+def without_edges(
+    hull: Polyhedron, ways: Sequence[Lying], shares: FloatArray, passes: Passes, tolerance: float
+) -> tuple[list[IntArray], csr_array]:
+    """The ways to lie that are no edges, as `ends_of`; an edge leads over its lowest passes."""
     rows, columns, parts = [], [], []
-    for k, (way, over) in enumerate(zip(ways, beyond, strict=True)):
-        pass_height = min(over.values(), default=math.inf)
+    for k, (way, over) in enumerate(zip(ways, _beyond(passes, len(ways)), strict=True)):
         after = [k]
-        if over and _is_edge(hull, way, pass_height - way.height, tolerance):
+        pass_height = min(over.values(), default=math.inf)
+        if over and way.is_edge(hull, pass_height - way.height, tolerance):
             after = [other for other, h in over.items() if h <= pass_height + TIE * hull.size]
         rows += [k] * len(after)
         columns += after
         parts += [1.0 / len(after)] * len(after)
-    return matrix(np.array(rows), np.array(columns), np.array(parts), (len(ways),) * 2)
-
-
-def _is_edge(hull: Polyhedron, way: Lying, depth: float, tolerance: float) -> bool:
-    """Whether noise decides if a body lies so: it balances on an edge, sharp or blunt."""
-    around, _ = way.touched(hull, tolerance)
-    if inside_margin(np.zeros(2), around) < _MARGIN * tolerance:
-        return True
-    if depth >= _SHALLOW * tolerance:
-        return False
-    ahead = np.roll(around, -1, axis=0) - around
-    inward = np.stack([-ahead[:, 1], ahead[:, 0]], axis=1)
-    inward /= np.sqrt((inward**2).sum(axis=1))[:, None]
-    across = (around @ inward.T - (around * inward).sum(axis=1)).max(axis=0)
-    return float(across.min()) < _NARROW * tolerance
+    return ends_of(matrix(np.array(rows), np.array(columns), np.array(parts), (len(ways),) * 2))

@@ -10,64 +10,62 @@ import re
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
+import numpy as np
+
 from physim.errors import ModelError
 from physim.files import real_path, told
 from physim.pigs import mesh as meshes
 from physim.pigs.model import COLORS, MTL_NAME, LoadedModel, write_materials
 
-_TENSOR = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
+_DOCUMENT = """<?xml version="1.0"?>
+<!-- {comment}: metres, kilograms; x forward, y left, z up; origin at the centre of mass -->
+<robot name="pig">
+  <link name="pig">
+    <contact><lateral_friction value="{pig.lateral_friction:g}"/>\
+<restitution value="{pig.restitution:g}"/>\
+<rolling_friction value="{pig.rolling_friction:g}"/>\
+<spinning_friction value="{pig.spinning_friction:g}"/></contact>
+    <inertial>
+      <origin xyz="0 0 0" rpy="0 0 0"/>
+      <mass value="{pig.mass_kg:.12g}"/>
+      <inertia {tensor}/>
+    </inertial>
+    <visual>
+      <geometry><mesh filename="visual.obj"/></geometry>
+    </visual>
+{collisions}  </link>
+</robot>
+"""
+_COLLISION = """    <collision name={name}>
+      <geometry><mesh filename="{file}"/></geometry>
+    </collision>
+"""
 
 
 def write_urdf(loaded: LoadedModel, folder: Path) -> Path:
     """Writes `pig.urdf` and the meshes that it names, in metres; returns its path.
-
-    Args:
-        loaded: from `physim.pigs.load_all`.
-        folder: made if it does not exist; files of the same names are replaced.
 
     Raises:
         ModelError: the folder cannot be written to.
     """
     with told(ModelError, f"{folder}: cannot be made", "choose another folder"):
         real_path(folder).mkdir(parents=True, exist_ok=True)
-    visual = loaded.visual
-    by_material: dict[str, list[int]] = {}
-    for face, material in enumerate(visual.materials):
-        by_material.setdefault(material if material in COLORS else "skin", []).append(face)
-    groups = [(material, visual.faces[faces]) for material, faces in by_material.items()]
+    visual, pig = loaded.visual, loaded.model
+    names = np.array([name if name in COLORS else "skin" for name in visual.materials])
+    groups = [(name, visual.faces[names == name]) for name in dict.fromkeys(names.tolist())]
     meshes.write_visual(folder / "visual.obj", visual.vertices_m, groups, MTL_NAME, digits=9)
     write_materials(folder / MTL_NAME)
-    collisions = []
-    for i, part in enumerate(loaded.model.parts):
-        name = f"{i:02d}_{re.sub(r'[^A-Za-z0-9_]', '_', part.label)}.obj"
+    collisions = ""
+    for i, part in enumerate(pig.parts):
+        file = f"{i:02d}_{re.sub(r'[^A-Za-z0-9_]', '_', part.label)}.obj"
         corners, triangles = meshes.convex_hull(part.vertices_m, part.label)
-        meshes.write_parts(folder / name, [(part.label, corners, triangles)], digits=9)
-        collisions.append(
-            f"    <collision name={quoteattr(part.label)}>\n"
-            f'      <geometry><mesh filename="{name}"/></geometry>\n    </collision>\n'
-        )
-    path = folder / "pig.urdf"
-    meshes.write_text(path, _document(loaded, "".join(collisions)))
-    return path
-
-
-def _document(loaded: LoadedModel, collisions: str) -> str:
-    model = loaded.model
+        meshes.write_parts(folder / file, [(part.label, corners, triangles)], digits=9)
+        collisions += _COLLISION.format(name=quoteattr(part.label), file=file)
     tensor = " ".join(
-        f'{key}="{model.inertia_kg_m2[i, j]:.12g}"' for key, (i, j) in _TENSOR.items()
+        f'i{"xyz"[i]}{"xyz"[j]}="{pig.inertia_kg_m2[i, j]:.12g}"'
+        for i, j in zip(*np.triu_indices(3), strict=True)
     )
-    return (
-        '<?xml version="1.0"?>\n'
-        f"<!-- {escape(model.name).replace('--', '- -')}: metres, kilograms; x forward, y left, "
-        "z up; origin at the centre of mass -->\n"
-        '<robot name="pig">\n  <link name="pig">\n'
-        f'    <contact><lateral_friction value="{model.lateral_friction:g}"/>'
-        f'<restitution value="{model.restitution:g}"/>'
-        f'<rolling_friction value="{model.rolling_friction:g}"/>'
-        f'<spinning_friction value="{model.spinning_friction:g}"/></contact>\n'
-        '    <inertial>\n      <origin xyz="0 0 0" rpy="0 0 0"/>\n'
-        f'      <mass value="{model.mass_kg:.12g}"/>\n      <inertia {tensor}/>\n'
-        "    </inertial>\n"
-        '    <visual>\n      <geometry><mesh filename="visual.obj"/></geometry>\n    </visual>\n'
-        f"{collisions}  </link>\n</robot>\n"
-    )
+    comment = escape(pig.name).replace("--", "- -")
+    text = _DOCUMENT.format(comment=comment, pig=pig, tensor=tensor, collisions=collisions)
+    meshes.write_text(folder / "pig.urdf", text)
+    return folder / "pig.urdf"

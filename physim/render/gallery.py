@@ -13,7 +13,7 @@ from PIL import ImageDraw
 
 from physim.dataset.parquet import read_columns
 from physim.errors import DatasetError
-from physim.pigs.by_name import load_model
+from physim.pigs.model import load_model
 from physim.render.pictures import (
     FAINT,
     INK,

@@ -13,7 +13,13 @@ from physim.rules.ruleset import Pays, Predicts, RuleSet
 from physim.rules.throws import Throw, labelled_throws
 from physim.types import Pose
 
-_DOUBLE = 2
+SHORT_POSES = {
+    "t": Pose.TROTTER.value,
+    "r": Pose.RAZORBACK.value,
+    "s": Pose.SNOUTER.value,
+    "j": Pose.LEANING_JOWLER.value,
+}
+"""Poses that score, by their first letters."""
 
 
 @dataclass(frozen=True)
@@ -32,15 +38,6 @@ def predictions(rules: RuleSet) -> list[str]:
     return list(scoring)
 
 
-SHORT_POSES = {
-    "t": Pose.TROTTER.value,
-    "r": Pose.RAZORBACK.value,
-    "s": Pose.SNOUTER.value,
-    "j": Pose.LEANING_JOWLER.value,
-}
-"""Poses that score, by their first letters."""
-
-
 def read_prediction(text: str, rules: RuleSet) -> str:
     """A prediction in its one form: `razorback trotter` and `r+t` become `trotter+razorback`.
 
@@ -52,10 +49,9 @@ def read_prediction(text: str, rules: RuleSet) -> str:
     for given in (" ".join(words), "+".join(words), "+".join(reversed(words))):
         if given in valid:
             return given
-    what = "the points" if rules.hog_call_predicts is Predicts.POINTS else "the exact positions"
     raise ConfigError(
-        f"a Hog Call names {what}; `{shown_name(text)}` cannot be called"
-        f"{hint(text, valid)} (valid: {', '.join(valid)})"
+        f"a Hog Call names one of {', '.join(valid)}; `{shown_name(text)}` cannot be called"
+        f"{hint(text, valid)}"
     )
 
 
@@ -67,14 +63,8 @@ def is_right(prediction: str, throw: Throw, rules: RuleSet) -> bool:
 
 
 def transfer(rules: RuleSet, right: bool, points: int) -> Transfer:
-    """What a call moves.
-
-    Args:
-        rules: of the game.
-        right: the prediction came true.
-        points: of the throw; 0 moves nothing.
-    """
+    """What a call moves that came true, or did not, at a throw of so many points."""
     if not right:
-        return Transfer(-_DOUBLE * points, _DOUBLE * points)
-    gain = points if rules.hog_call_pays is Pays.SINGLE_DOUBLE else _DOUBLE * points
-    return Transfer(gain, -_DOUBLE * points)
+        return Transfer(-2 * points, 2 * points)
+    gain = points if rules.hog_call_pays is Pays.SINGLE_DOUBLE else 2 * points
+    return Transfer(gain, -2 * points)

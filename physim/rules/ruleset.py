@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from physim import config
-from physim.errors import ConfigError, hint, shown, shown_name
+from physim.errors import ConfigError, shown
 from physim.types import Outcome
 
 SETS_FOLDER = Path(__file__).with_name("sets")
@@ -159,16 +159,7 @@ _OFF_TABLE = {
     OffTable.NOTHING: Effect.NOTHING,
     OffTable.TURN: Effect.LOSES_TURN,
 }
-_CHOICES: dict[str, type[Enum]] = {
-    "reach": Reach,
-    "end": End,
-    "first_player": FirstPlayer,
-    "oinker_costs": OinkerCosts,
-    "piggyback": Piggyback,
-    "off_table": OffTable,
-    "hog_call_predicts": Predicts,
-    "hog_call_pays": Pays,
-}
+_TYPES = get_type_hints(RuleSet)
 _TEXTS = ("title", "source")
 OPTIONS = tuple(item.name for item in fields(RuleSet) if item.name not in ("name", *_TEXTS))
 """The keys of a rule set that decide something."""
@@ -180,25 +171,16 @@ def rule_set_names() -> list[str]:
 
 
 def load_rules(name: str | Path, changes: Mapping[str, object] | None = None) -> RuleSet:
-    """Reads a rule set.
-
-    Args:
-        name: of one that comes along, or a path to a YAML file.
-        changes: options in place of the file's, by key.
+    """Reads a rule set by its name or the path of its YAML file, some options changed.
 
     Raises:
         ConfigError: no such rule set, an unknown or missing key, or an impossible value.
     """
     text = config.text("rules", name)
-    if text in rule_set_names():
-        path = SETS_FOLDER / f"{text}.yaml"
-    elif text.endswith((".yaml", ".yml")):
-        path = Path(text)
-    else:
-        raise ConfigError(
-            f"unknown rules `{shown_name(text)}`{hint(text, rule_set_names())} "
-            f"(valid: {', '.join(rule_set_names())}, or a path to a .yaml file)"
-        )
+    path = Path(text)
+    if path.suffix not in (".yaml", ".yml"):
+        known = config.one_of("rules (or a path to a .yaml file)", text, rule_set_names())
+        path = SETS_FOLDER / f"{known}.yaml"
     data = config.load(path)
     config.check_keys(data, (*OPTIONS, *_TEXTS), str(path), required=OPTIONS)
     rules = _changed(RuleSet(name=text), data, str(path))
@@ -210,7 +192,7 @@ def from_options(name: str, options: Mapping[str, Any], where: str) -> RuleSet:
     """The rule set of a saved game.
 
     Raises:
-        ConfigError: as `load_rules`.
+        ConfigError: an unknown or missing key, or an impossible value.
     """
     config.check_keys(options, OPTIONS, where, required=OPTIONS)
     return _changed(RuleSet(name=name), options, where)
@@ -219,9 +201,7 @@ def from_options(name: str, options: Mapping[str, Any], where: str) -> RuleSet:
 def to_options(rules: RuleSet) -> dict[str, Any]:
     """All options as plain values, in the order of the files."""
     values = {name: getattr(rules, name) for name in OPTIONS}
-    return {
-        name: value.value if isinstance(value, Enum) else value for name, value in values.items()
-    }
+    return {name: getattr(value, "value", value) for name, value in values.items()}
 
 
 def read_change(text: str) -> tuple[str, object]:
@@ -244,28 +224,20 @@ def read_change(text: str) -> tuple[str, object]:
 
 
 def _changed(rules: RuleSet, data: Mapping[str, Any], where: str) -> RuleSet:
-    config.check_keys(data, (*OPTIONS, *_TEXTS), where)
-    return replace(rules, **{key: _value(key, value, where) for key, value in data.items()})
+    values = {key: _value(key, value, f"{where}: `{key}`") for key, value in data.items()}
+    return replace(rules, **values)
 
 
-def _value(key: str, value: object, where: str) -> Any:
-    named = f"{where}: `{key}`"
-    if key in _TEXTS:
+def _value(key: str, value: object, named: str) -> Any:
+    kind = _TYPES[key]
+    if kind is str:
         return config.text(named, value)
-    if key in _CHOICES:
-        valid = [str(member.value) for member in _CHOICES[key]]
-        if value not in valid:
-            raise ConfigError(
-                f"{named} must be one of {', '.join(valid)}, found {shown(value)}"
-                f"{hint(value, valid)}"
-            )
-        return _CHOICES[key](value)
-    if key == "hog_call":
+    if kind is bool:
         if not isinstance(value, bool):
             raise ConfigError(f"{named} must be true or false, found {shown(value)}")
         return value
-    if key == "target":
-        if isinstance(value, str) and value in NAMED_TARGETS:
-            return NAMED_TARGETS[value]
-        return config.whole(named, value, 1, MAX_TARGET)
-    return config.whole(named, value, 0, MAX_TARGET)
+    if kind is int:
+        if isinstance(value, str) and key == "target":
+            value = NAMED_TARGETS.get(value, value)
+        return config.whole(named, value, 1 if key == "target" else 0, MAX_TARGET)
+    return kind(config.one_of(named, value, [member.value for member in kind]))

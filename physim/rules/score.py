@@ -1,7 +1,7 @@
 """The outcome and the points of one roll, from the poses of its two pigs.
 
-Symmetric in the two pigs: nothing here depends on which one is black. Not
-covered: what a roll does to a turn or a game (banking, being out, hog call).
+Symmetric in the two pigs: nothing here depends on which one is black. What a roll
+does to a turn or a game (banking, being out, hog call) is in `ruleset`.
 
 References:
     `scores.yaml` beside this file, and the rulebook that comes with the game.
@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from physim import config
 from physim.errors import ConfigError, hint, shown_name
@@ -21,10 +20,8 @@ from physim.types import Outcome, Pose, Status
 
 SIDES = frozenset({Pose.SIDE_DOT_UP, Pose.SIDE_DOT_DOWN})
 SCORING_POSES = (Pose.TROTTER, Pose.RAZORBACK, Pose.SNOUTER, Pose.LEANING_JOWLER)
-SCORES_FILE = Path(__file__).with_name("scores.yaml")
-
-# Both pigs together, whatever their poses.
 _FLAT_OUTCOMES = (Outcome.SIDER, Outcome.PIG_OUT, Outcome.OINKER, Outcome.PIGGYBACK)
+"""Of both pigs together, whatever their poses."""
 
 
 @dataclass(frozen=True)
@@ -63,19 +60,9 @@ def outcome_of(
 ) -> Outcome:
     """Names a roll.
 
-    The first that applies: off the table (either pig), unsettled, piggyback,
-    touching (oinker), ambiguous (a pig in no pose of the rules), the poses. So
-    pigs that touch are an oinker whatever their poses, `other` included.
-
-    Args:
-        black: pose of the black pig.
-        pink: pose of the pink pig.
-        status: what physics did with the roll.
-        touching: the pigs rest in contact.
-        piggyback: one pig rests on the other; implies touching.
-
-    Returns:
-        The outcome.
+    The first that applies: off the table (either pig), unsettled, piggyback (one pig rests on the
+    other), touching (oinker), ambiguous (a pig in no pose of the rules), the poses. So pigs that
+    touch are an oinker whatever their poses, `other` included.
     """
     if status is Status.OFF_TABLE:
         return Outcome.OFF_TABLE
@@ -98,16 +85,9 @@ def outcome_of(
 
 
 def score_of(outcome: Outcome, black: Pose, pink: Pose) -> int | None:
-    """The points of a roll.
+    """The points of a roll; None for one off the table, unsettled or ambiguous.
 
-    Args:
-        outcome: as named by `outcome_of`.
-        black: pose of the black pig; only a mixed combo looks at it.
-        pink: pose of the pink pig.
-
-    Returns:
-        Points; 0 for a pig out, an oinker and a piggyback; None for a roll off
-        the table, unsettled or ambiguous.
+    The poses count in a mixed combo only.
 
     Raises:
         ValueError: a mixed combo of poses that have no single value.
@@ -123,16 +103,13 @@ def score_of(outcome: Outcome, black: Pose, pink: Pose) -> int | None:
 def score(
     black: Pose | str, pink: Pose | str, touching: bool = False, piggyback: bool = False
 ) -> Score:
-    """Outcome and points of two poses.
+    """Outcome and points of two poses, each a pose or its name, such as "snouter".
 
     Args:
-        black: a pose or its name, such as "snouter".
-        pink: the other pig's.
+        black: pose of the one pig.
+        pink: pose of the other.
         touching: the pigs rest in contact.
         piggyback: one pig rests on the other; implies touching.
-
-    Returns:
-        The outcome and the points.
 
     Raises:
         ConfigError: an unknown pose; the message names the nearest valid one.
@@ -159,36 +136,11 @@ def pose_named(name: Pose | str) -> Pose:
 
 @cache
 def score_table() -> ScoreTable:
-    """The points of `scores.yaml`, read once.
-
-    Raises:
-        ConfigError: an unknown or missing key, or points that are no whole number >= 0.
-    """
-    where = str(SCORES_FILE)
-    data = config.load(SCORES_FILE)
-    flat_keys = {f"{outcome.value}_points": outcome for outcome in _FLAT_OUTCOMES}
-    keys = ["single_points", "double_points", *flat_keys]
-    config.check_keys(data, keys, where, required=keys)
-    single = _pose_points(data, "single_points", where)
-    double = _pose_points(data, "double_points", where)
-    by_outcome = {outcome: _points(data, key, where) for key, outcome in flat_keys.items()}
+    """The points of `scores.yaml`, read once."""
+    data = config.load(Path(__file__).with_name("scores.yaml"))
+    single, double = data["single_points"], data["double_points"]
+    by_outcome = {outcome: data[f"{outcome.value}_points"] for outcome in _FLAT_OUTCOMES}
     for pose in SCORING_POSES:
-        by_outcome[Outcome(pose.value)] = single[pose]
-        by_outcome[Outcome(f"double_{pose.value}")] = double[pose]
-    return ScoreTable(single, by_outcome)
-
-
-def _pose_points(data: Mapping[str, Any], key: str, where: str) -> dict[Pose, int]:
-    names = [pose.value for pose in SCORING_POSES]
-    points, where = data[key], f"{where}: {key}"
-    if not isinstance(points, dict):
-        raise ConfigError(f"{where}: expected one line a pose ({', '.join(names)})")
-    config.check_keys(points, names, where, required=names)
-    return {pose: _points(points, pose.value, where) for pose in SCORING_POSES}
-
-
-def _points(data: Mapping[str, Any], key: str, where: str) -> int:
-    value = config.number_at(data, key, where, low=0)
-    if value != int(value):
-        raise ConfigError(f"{where}: `{key}` must be a whole number of points, found {value:g}")
-    return int(value)
+        by_outcome[Outcome(pose.value)] = single[pose.value]
+        by_outcome[Outcome(f"double_{pose.value}")] = double[pose.value]
+    return ScoreTable({Pose(name): points for name, points in single.items()}, by_outcome)

@@ -15,8 +15,6 @@ from physim.errors import ConfigError, hint, shown_name
 from physim.rules.score import SCORING_POSES, outcome_of, pose_named, score_of, score_table
 from physim.types import Outcome, Pose, Status
 
-_ORDER = tuple(Pose)
-
 
 @dataclass(frozen=True)
 class Throw:
@@ -44,7 +42,7 @@ class Throw:
 
 def combo_label(poses: Iterable[Pose]) -> str:
     """Both positions of a mixed combo, the same in either order."""
-    return "+".join(pose.value for pose in sorted(poses, key=_ORDER.index))
+    return "+".join(pose.value for pose in sorted(poses, key=list(Pose).index))
 
 
 def throw_of(
@@ -72,10 +70,7 @@ def labelled_throws() -> dict[str, Throw]:
 
 
 def read_throw(text: str) -> Throw:
-    """A throw from two poses or from its label.
-
-    Args:
-        text: such as `trotter snouter`, `trotter+snouter`, `side_dot_up razorback` or `pig_out`.
+    """A throw from two poses or its label: `trotter snouter`, `trotter+snouter` or `pig_out`.
 
     Raises:
         ConfigError: neither; the message names the nearest valid name.
@@ -83,15 +78,14 @@ def read_throw(text: str) -> Throw:
     words = text.replace("+", " ").split()
     throws = labelled_throws()
     if len(words) == 2:
-        black, pink = (pose_named(word) for word in words)
-        return throw_of(black, pink)
-    if len(words) == 1 and words[0] in throws:
-        return throws[words[0]]
+        return throw_of(*(pose_named(word) for word in words))
     name = " ".join(words)
-    extra = ""
+    if name in throws:
+        return throws[name]
+    near = hint(name, throws)
     if name == Outcome.MIXED_COMBO.value:
-        extra = "; a mixed combo is entered by its two positions, such as trotter+snouter"
+        near = "; a mixed combo is entered by its two positions, such as trotter+snouter"
     raise ConfigError(
-        f"unknown throw `{shown_name(name)}`{extra or hint(name, throws)} "
+        f"unknown throw `{shown_name(name)}`{near} "
         f"(valid: two poses, such as `trotter snouter`, or one of {', '.join(throws)})"
     )

@@ -13,7 +13,7 @@ import numpy as np
 
 from physim.dataset.plan import BatchPlan
 from physim.physics.surfaces import surface_names
-from physim.pigs.by_name import model_names, own_names
+from physim.pigs.model_file import model_names, own_names
 from physim.render.camera import View
 from physim.render.replay import DatasetReplaySource, Replay, ReplaySource
 from physim.seeding import MAX_SEED

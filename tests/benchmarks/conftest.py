@@ -28,11 +28,11 @@ def toss_of(setup: Setup) -> Callable[[int], Toss]:
 
 @pytest.fixture(params=["pybullet", pytest.param("mujoco", marks=needs_mujoco)])
 def loop(request: pytest.FixtureRequest) -> Any:
-    """What makes a loop; called with a setup and opened by `with`."""
+    """The class of a loop; called with a setup and opened by `with`."""
     if request.param == "pybullet":
-        from physim.bench.race import plain_pybullet
+        from physim.bench.pybullet_loop import BarePyBullet
 
-        return plain_pybullet
+        return BarePyBullet
     from physim.bench.mujoco_loop import MujocoPigs
 
     return MujocoPigs

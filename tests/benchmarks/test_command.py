@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from physim.bench import race
+from physim.bench import benchmark
 from physim.cli.bench import NAMES
 from physim.cli.main import main
 from physim.errors import how_to_install
@@ -22,8 +22,8 @@ def run(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str
     return stop.value.code, *capfd.readouterr()
 
 
-def test_names_are_those_of_the_contestants() -> None:
-    assert NAMES == race.NAMES
+def test_names_are_those_of_the_engines() -> None:
+    assert NAMES == benchmark.NAMES
 
 
 @needs_mujoco
@@ -57,7 +57,7 @@ def test_table_of_one_contestant(capfd: pytest.CaptureFixture[str]) -> None:
 def test_a_missing_mujoco_is_left_out_with_a_line_that_says_how_to_get_it(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(race, "has_mujoco", lambda: False)
+    monkeypatch.setattr(benchmark, "has_mujoco", lambda: False)
     code, out, err = run(capfd, "-n", 1, "--rounds", 1, "--json")
     assert code == 0
     assert [row["name"] for row in json.loads(out)["rows"]] == [n for n in NAMES if n != "mujoco"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from physim.bench.race import MUJOCO, PHYSIM_FULL, PLAIN, contestant, distance
+from physim.bench.benchmark import MUJOCO, PHYSIM_FULL, PLAIN, distance, open_engine
 from physim.dataset.plan import BatchPlan
 from physim.statistics.counts import Counts
 from physim.types import Roll, Status
@@ -21,9 +21,9 @@ def sample(name: str, rolls: int, **names: str) -> Counts:
     """Counts of the first rolls of the seed."""
 
     def rolled() -> Iterator[Roll]:
-        with contestant(name, BatchPlan(n=1, **names).setup()) as rolls_of:
+        with open_engine(name, BatchPlan(n=1, **names).setup()) as roll:
             for index in range(rolls):
-                yield rolls_of.roll(SEED, index)
+                yield roll(SEED, index)
 
     return Counts.from_rows(rolled())
 

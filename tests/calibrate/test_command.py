@@ -17,7 +17,8 @@ from physim.calibrate.export import read_fit, read_origin, write_model
 from physim.calibrate.priors import setup, values_of
 from physim.cli.main import main
 from physim.errors import ConfigError
-from physim.pigs.by_name import load_model, model_folder
+from physim.pigs.model import load_model
+from physim.pigs.model_file import model_folder
 from physim.simulator import Setup
 from physim.tosses.library import from_mapping
 

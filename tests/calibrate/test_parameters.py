@@ -17,9 +17,8 @@ from physim.calibrate.priors import (
     values_of,
 )
 from physim.errors import ConfigError, ModelError
-from physim.pigs.by_name import model_folder
 from physim.pigs.model import build_folder
-from physim.pigs.model_file import read_model_file
+from physim.pigs.model_file import model_folder, read_model_file
 from physim.pigs.shape import PigShape
 from physim.simulator import Setup
 from physim.tosses.library import from_mapping, toss, yaml_values

@@ -14,8 +14,8 @@ from physim.errors import ModelError
 from physim.importer.build import Options, import_mesh, prepare
 from physim.importer.repair import Repaired, repair
 from physim.importer.solids import volume_of
-from physim.pigs.by_name import model_folder
 from physim.pigs.mesh import read_obj
+from physim.pigs.model_file import model_folder
 from tests.importer import made
 
 BOX = trimesh.creation.box((40.0, 20.0, 30.0))  # 24,000 mm3

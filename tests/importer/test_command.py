@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from physim.cli.main import main
-from physim.pigs.by_name import load_all
+from physim.pigs.model import load_all
 from physim.pigs.model_file import fingerprint_of, read_model_file
 from physim.simulator import RestTable
 from tests.importer import made

@@ -14,7 +14,7 @@ from physim.dataset.plan import BatchPlan
 from physim.dataset.run import run_batch
 from physim.importer.build import Options, import_mesh
 from physim.importer.folder import write_folder
-from physim.pigs.by_name import load_all
+from physim.pigs.model import load_all
 from physim.simulator import RestTable
 from physim.statistics.counts import NAMED_POSES, Counts
 from physim.types import Outcome, Pose

@@ -16,7 +16,7 @@ from physim.physics.fast import pair, single
 from physim.physics.fast.bounds import EnergyBound
 from physim.physics.state import PlainState
 from physim.physics.surfaces import table as table_named
-from physim.pigs.by_name import load_model
+from physim.pigs.model import load_model
 from physim.simulator import RestTable, lying
 from physim.types import PigModel, RigidState, Surface, Table
 from tests.physics.engines import STEP_S, Alone, Beside, both, opened

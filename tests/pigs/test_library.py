@@ -87,7 +87,7 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
         ({"mesh_unit": "inch"}, "`mesh_unit` must be one of"),
         ({"dot_side": "top"}, "`dot_side` must be one of"),
         ({"mass_kg": 5}, "did you mean `mass_g`"),
-        ({"mesh": "[1, 2]"}, "`mesh` must be a file name"),
+        ({"mesh": "[1, 2]"}, "`mesh` must be a text"),
         ({"center_of_mass_offset_mm": "[1, 2]"}, "list of three numbers"),
         ({"shape": "round"}, "`shape` must hold"),
         ({"shape": "{snout_radius: 3}"}, "did you mean `snout_radius_mm`"),

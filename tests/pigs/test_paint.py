@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from physim.pigs.by_name import model_folder
 from physim.pigs.mesh_builder import MATERIALS, SculptedMesh, sculpt
-from physim.pigs.model_file import read_model_file
+from physim.pigs.model_file import model_folder, read_model_file
 from physim.pigs.shape import PigShape
 
 COARSE_MM = 0.6

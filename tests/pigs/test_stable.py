@@ -30,7 +30,6 @@ def test_a_cube_lands_on_each_face_a_sixth_of_the_time() -> None:
         assert rest.probability == pytest.approx(1 / 6, abs=0.002)
         assert rest.height_m == pytest.approx(1.0)
         assert rest.barrier_m == pytest.approx(np.sqrt(2))
-        assert rest.margin_m == pytest.approx(1.0)
         assert len(rest.supports) == 4
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from physim.pigs.by_name import load_model
+from physim.pigs.model import load_model
 from physim.quaternions import matrix
 from physim.render.camera import framing
 from physim.render.pig_meshes import PlacedPig, pig_look

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from physim.physics.surfaces import table as table_named
-from physim.pigs.by_name import load_model
+from physim.pigs.model import load_model
 from physim.render.camera import View, fitted, framing
 from physim.render.light import OPEN_LIGHT, ShadowMap
 from physim.render.pig_meshes import PlacedPig, linear, pig_look, srgb

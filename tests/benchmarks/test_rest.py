@@ -17,7 +17,7 @@ from physim.physics.state import (
 )
 from physim.types import PigModel, Table
 
-LOOK_S = 1 / 128
+CHECK_S = 1 / 128
 WINDOW_S = RestCriterion().window_s
 SIDE_M = 0.02
 
@@ -59,17 +59,17 @@ def first_rest_s(
     still: Both, pig: Callable[[float], PlainState], meet: Callable[[], bool] = never
 ) -> float:
     """When the criterion is met, the other pig lying still; infinite for not within 1 s."""
-    for look in range(1, 129):
-        now_s = look * LOOK_S
+    for check in range(1, 129):
+        now_s = check * CHECK_S
         if still.at_rest(now_s, (pig(now_s), seen(x=0.5)), meet):
             return now_s
     return math.inf
 
 
 def test_a_cube_that_lies_is_at_rest_after_the_window(still: Both) -> None:
-    # The first look begins the window.
+    # The first check begins the window.
     assert first_rest_s(still, lambda _: seen()) == pytest.approx(
-        LOOK_S + math.ceil(WINDOW_S / LOOK_S) * LOOK_S
+        CHECK_S + math.ceil(WINDOW_S / CHECK_S) * CHECK_S
     )
 
 
@@ -93,9 +93,9 @@ def test_what_creeps_or_turns_is_not(still: Both) -> None:
 
 
 def test_the_window_begins_anew_after_a_move(still: Both) -> None:
-    moved_s = 6 * LOOK_S
+    moved_s = 6 * CHECK_S
     at_s = first_rest_s(still, lambda t: seen(x=0.0 if t < moved_s else 0.001))
-    assert at_s == pytest.approx(moved_s + math.ceil(WINDOW_S / LOOK_S) * LOOK_S)
+    assert at_s == pytest.approx(moved_s + math.ceil(WINDOW_S / CHECK_S) * CHECK_S)
 
 
 def test_what_hovers_or_balances_is_not(still: Both) -> None:
@@ -108,7 +108,7 @@ def test_what_hovers_or_balances_is_not(still: Both) -> None:
         assert first_rest_s(still, lambda _, pig=pig: pig) == math.inf
     # A pig that leans on the other gets twice the window.
     at_s = first_rest_s(still, lambda _: on_an_edge, meet=lambda: True)
-    assert at_s == pytest.approx(LOOK_S + math.ceil(2 * WINDOW_S / LOOK_S) * LOOK_S)
+    assert at_s == pytest.approx(CHECK_S + math.ceil(2 * WINDOW_S / CHECK_S) * CHECK_S)
 
 
 def test_limits_are_those_of_the_rule(
@@ -117,4 +117,4 @@ def test_limits_are_those_of_the_rule(
     body = Body.of(box((SIDE_M, SIDE_M, SIDE_M)))
     patient = replace(RestCriterion(), window_s=0.5)
     still = Both(body, bare_table(2.0), patient)
-    assert first_rest_s(still, lambda _: seen()) == pytest.approx(0.5 + LOOK_S)
+    assert first_rest_s(still, lambda _: seen()) == pytest.approx(0.5 + CHECK_S)

@@ -1,19 +1,21 @@
 """What rounds add up to."""
 
+import multiprocessing
+
 import numpy as np
 import pytest
 
-from physim.bench.race import (
+from physim.bench.benchmark import (
     MUJOCO,
     PHYSIM,
     PHYSIM_FULL,
     PLAIN,
-    Lane,
-    Timed,
+    Timing,
+    benchmark,
     distance,
+    engine_process,
     expected_tv,
-    race,
-    rows,
+    results,
 )
 from physim.dataset.plan import BatchPlan
 from physim.errors import PhysicsError
@@ -29,9 +31,9 @@ def counts(*of_poses: int) -> Counts:
 def test_speeds_are_medians_and_ratios_are_taken_within_a_round() -> None:
     sample = counts(6, 7, 2, 4, 1, 0)
     # The machine was half as fast in the second round; the third had 20 rolls.
-    plain = [Timed(1.0, 9.0, sample), Timed(2.0, 9.0, sample), Timed(2.0, 22.0, sample)]
-    ours = [Timed(0.25, 7.0, sample), Timed(0.4, 7.0, sample), Timed(1.0, 14.0, sample)]
-    first, second = rows({PLAIN: plain, PHYSIM: ours}, [10, 10, 20], 1 / 2048)
+    plain = [Timing(1.0, 9.0, sample), Timing(2.0, 9.0, sample), Timing(2.0, 22.0, sample)]
+    ours = [Timing(0.25, 7.0, sample), Timing(0.4, 7.0, sample), Timing(1.0, 14.0, sample)]
+    first, second = results({PLAIN: plain, PHYSIM: ours}, [10, 10, 20], 1 / 2048)
     assert (first.rolls_per_second, first.ratio) == (10.0, (1.0, 1.0, 1.0))
     assert first.simulated_s == pytest.approx(40 / 40)
     assert second.rolls_per_second == pytest.approx(25.0)
@@ -43,8 +45,8 @@ def test_speeds_are_medians_and_ratios_are_taken_within_a_round() -> None:
 
 def test_distance_to_the_full_simulation() -> None:
     one, two = counts(50, 50, 0, 0, 0, 0), counts(40, 50, 10, 0, 0, 0)
-    table = rows(
-        {MUJOCO: [Timed(1.0, 1.0, one)], PHYSIM_FULL: [Timed(1.0, 1.0, two)]}, [50], 1 / 2048
+    table = results(
+        {MUJOCO: [Timing(1.0, 1.0, one)], PHYSIM_FULL: [Timing(1.0, 1.0, two)]}, [50], 1 / 2048
     )
     assert table[0].ratio is None
     assert table[1].to_full is None
@@ -72,7 +74,7 @@ def test_expected_distance_is_what_equal_samples_have() -> None:
 def test_all_roll_the_same_indices_however_they_are_split() -> None:
     done: list[int] = []
     names, plan = [PHYSIM_FULL, PHYSIM], BatchPlan(n=3, seed=4)
-    table = race(names, plan, 2, lambda now, of: done.append(now))
+    table = benchmark(names, plan, 2, lambda now, of: done.append(now))
     with plan.open() as simulator:
         expected = Counts.from_rows(simulator.rolls(4, range(3)))
     assert done == [0, 2, 4, 5, 6]
@@ -84,9 +86,11 @@ def test_all_roll_the_same_indices_however_they_are_split() -> None:
     assert table[0].simulated_s > table[1].simulated_s  # one waits for stillness
 
 
-def test_a_contestant_that_dies_is_named() -> None:
-    with Lane(PHYSIM, BatchPlan(n=1)) as lane:
-        lane._process.kill()
-        lane._process.join()
+def test_an_engine_whose_process_dies_is_named() -> None:
+    before = set(multiprocessing.active_children())
+    with engine_process(PHYSIM, BatchPlan(n=1)) as roll:
+        (process,) = set(multiprocessing.active_children()) - before
+        process.kill()
+        process.join()
         with pytest.raises(PhysicsError, match="physim: its process died"):
-            lane.roll([0])
+            roll([0])
