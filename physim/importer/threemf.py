@@ -238,9 +238,11 @@ class _Package:
                 what = f"holds `{shown_name(name.rpartition('}')[2])}`, which is not understood"
                 raise self._raw.refused(what, f"{EXPORT} as plain triangles")
             if name == "vertices":
-                made.vertices = np.array(numbers[one], np.float64).reshape(-1, 3)
+                points = np.array(numbers[one], np.float64).reshape(-1, 3)
+                made.vertices = np.concatenate([made.vertices, points])
             elif name == "triangles":
-                made.triangles = np.array(numbers[one], np.int64).reshape(-1, 3)
+                triangles = np.array(numbers[one], np.int64).reshape(-1, 3)
+                made.triangles = np.concatenate([made.triangles, triangles])
             elif name == "component":
                 made.components.append(self._reference(path, one))
         for note in element.iter():  # Cura notes what an object is for
