@@ -84,11 +84,7 @@ def framing(
 ) -> View:
     """A view that just holds all pigs, from where most of their dots and snouts is seen.
 
-    Args:
-        pigs: at least one.
-        aspect: width over height of the picture.
-        above: from straight above instead.
-        field_deg: vertical field of view.
+    The picture's width is `aspect` times its height; `above` is from straight above instead.
     """
     points = np.concatenate([pig.placed(pig_look(pig.model).points_m[::7]) for pig in pigs])
     azimuth = best_azimuth_deg(pigs)

@@ -43,12 +43,7 @@ def picture(
 ) -> Image:
     """(height, width, 3) picture of pigs on the table.
 
-    Args:
-        pigs: what is seen.
-        width: [pixels].
-        height: [pixels].
-        view: from where; None for one that holds them all.
-        table: None for an endless one.
+    Without a view it is seen from where all pigs are held; without a table, on an endless one.
     """
     view = view or framing(pigs, width / height)
     color = linear(np.array(table_color(table)))

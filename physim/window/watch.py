@@ -158,12 +158,9 @@ class Sliders:
     BUTTONS: Mapping[str, str] = {"roll again": "r", "same roll": "t", "bank": "b", "pause": " "}
 
     def __init__(self, window: Window, base: Setup, movable: bool) -> None:
-        """Puts them into the window, in place of others.
+        """Puts them into an open window, in place of others; the sliders only if `movable`.
 
-        Args:
-            window: an open one.
-            base: what the rolls are made with where no slider is moved.
-            movable: whether there are sliders, or buttons only.
+        The rolls are made with `base` where no slider is moved.
         """
         self._window, self._base, self.used = window, base, False
         window.remove_sliders()
