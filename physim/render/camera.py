@@ -74,7 +74,7 @@ class View(ExactValue):
 
 ELEVATION_DEG, FLANK_ELEVATION_DEG, SNOUT_ELEVATION_DEG = 22.0, 46.0, 11.0
 BESIDE_SNOUT_DEG = -52.0  # from the snout towards the right flank, where the dot is
-PROFILE_DEG, FACE_DEG = -75.0, 12.0  # likewise, of pigs on their snouts
+PROFILE_DEG, FACE_DEG = -75.0, 12.0  # from the snout, of pigs on their snouts
 LIES_ON_SIDE = 0.8  # from this sine of its tilt on
 LEANS = 0.45  # from this sine of its tilt on, a pig on its snout is seen from the front
 
@@ -84,11 +84,7 @@ def framing(
 ) -> View:
     """A view that just holds all pigs, from where most of their dots and snouts is seen.
 
-    Args:
-        pigs: at least one.
-        aspect: width over height of the picture.
-        above: from straight above instead.
-        field_deg: vertical field of view.
+    The picture's width is `aspect` times its height; `above` is from straight above instead.
     """
     points = np.concatenate([pig.placed(pig_look(pig.model).points_m[::7]) for pig in pigs])
     azimuth = best_azimuth_deg(pigs)

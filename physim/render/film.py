@@ -164,8 +164,7 @@ def _failure(code: int, said: str, encoder: str, path: Path) -> Exception:
     for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         if os.strerror(number) in said:
             return OSError(number, os.strerror(number), str(path))
-    lines = said.split("\n")
-    last = next((line.strip() for line in reversed(lines) if line.strip()), "no word")
+    last = said.strip().split("\n")[-1].strip() or "no word"
     ending = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
     return ConfigError(
         f"{encoder}: FFmpeg ended before the film did ({ending}, {shown_name(last)}); {_OTHERWISE}"
@@ -193,11 +192,8 @@ def require_encoder() -> str:
 
 def _palette(frames: list[Pillow.Image]) -> Pillow.Image:
     """One palette for all frames, so that what does not move does not flicker."""
-    picked = [frames[round(k * (len(frames) - 1) / 5)] for k in range(6)]
-    width, height = picked[0].size
-    sheet = Pillow.new("RGB", (width, height * len(picked)))
-    for number, frame in enumerate(picked):
-        sheet.paste(frame, (0, number * height))
+    picked = [np.asarray(frames[round(k * (len(frames) - 1) / 5)]) for k in range(6)]
+    sheet = Pillow.fromarray(np.concatenate(picked))
     return sheet.quantize(colors=256, method=Pillow.Quantize.MEDIANCUT)
 
 

@@ -153,10 +153,7 @@ def rolls_sheet(
 def rest_sheet(model: str, progress: Progress = None, name: str | None = None) -> Pillow.Image:
     """The most common and the rarest ways in which a model can lie, and each pose's most common.
 
-    Args:
-        model: name of, or path to, a pig model.
-        progress: as for `contact_sheet`.
-        name: in the title; without it, the model's, of a folder its last part.
+    The model is one by name or path; the title has `name` in place of the last part of it.
     """
     pig = load_model(model)
     rests = RestTable.of(pig).rests

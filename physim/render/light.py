@@ -30,34 +30,32 @@ OPEN_LIGHT = _LAMP_ON_TABLE + _SKY_ON_TABLE  # on a table without pigs
 
 
 def _spiral(number: int) -> tuple[FloatArray, FloatArray]:
-    """(number,) shares from 0 to 1 and (number, 2) directions of a Fibonacci spiral."""
+    """(number, 1) shares from 0 to 1 and (number, 2) directions of a Fibonacci spiral."""
     k = np.arange(number) + 0.5
     angle = k * (math.pi * (3.0 - math.sqrt(5.0)))
-    return k / number, np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    return k[:, None] / number, np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
 def _sphere() -> FloatArray:
     """(DIRECTIONS, 3) evenly spread unit vectors."""
     share, flat = _spiral(DIRECTIONS)
-    z = (1.0 - 2.0 * share)[:, None]
+    z = 1.0 - 2.0 * share
     return np.hstack([np.sqrt(1.0 - z * z) * flat, z])
 
 
-def _lamp_slopes() -> FloatArray:
-    """(16, 2) directions (slopes x/z, y/z) over the disc of the lamp, each as bright."""
+def _table_slopes() -> tuple[FloatArray, FloatArray]:
+    """(16, 2) directions (slopes x/z, y/z) over the lamp and (40, 2) over the sky.
+
+    All of the lamp are as bright on the table as each other, and so are those of the sky.
+    """
     share, flat = _spiral(16)
-    disc = math.tan(math.radians(9.0)) * np.sqrt(share)[:, None] * flat
-    return np.asarray((LAMP / LAMP[2])[:2] + disc)
-
-
-def _sky_slopes() -> FloatArray:
-    """(40, 2) slopes over the upper half of the sky, each as bright on the table."""
+    lamp = (LAMP / LAMP[2])[:2] + math.tan(math.radians(9.0)) * np.sqrt(share) * flat
     share, flat = _spiral(40)
-    square = 0.94 * share[:, None]  # of the sine: weighted by the cosine
-    return np.asarray(np.sqrt(square / (1.0 - square)) * flat)
+    square = 0.94 * share  # of the sine: weighted by the cosine
+    return lamp, np.sqrt(square / (1.0 - square)) * flat
 
 
-_SPHERE, _LAMP_SLOPES, _SKY_SLOPES = _sphere(), _lamp_slopes(), _sky_slopes()
+_SPHERE, (_LAMP_SLOPES, _SKY_SLOPES) = _sphere(), _table_slopes()
 
 
 def ambient_visibility(

@@ -47,16 +47,10 @@ def pigs_picture(
 def roll_picture(
     replay: Replay, width: int, height: int, pig: str | None = None, label: bool = True
 ) -> Pillow.Image:
-    """How a roll ended.
+    """How a roll ended, of both pigs or of the one of that name.
 
-    Pigs that lie far apart are shown in a view each, black on the left.
-
-    Args:
-        replay: the roll.
-        width: [pixels].
-        height: [pixels].
-        pig: `black` or `pink` for that one alone; None for both.
-        label: whether outcome, points and poses stand below.
+    Pigs that lie far apart are shown in a view each, black on the left. With a label, outcome,
+    points and poses stand below.
     """
     pigs = [shown for shown in replay.at_rest() if pig in (None, shown.name)]
     tall = height - label * _strip(height)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from physim.quaternions import matrix
 from physim.render.camera import View, framing
 from physim.render.light import LAMP, OPEN_LIGHT, ShadowMap, shade
 from physim.render.pig_meshes import Color, PigLook, PlacedPig, linear, pig_look, srgb
-from physim.types import ExactValue, FloatArray, Table
+from physim.types import FloatArray, Table
 
 Image = NDArray[np.uint8]
 IntArray = NDArray[np.int64]
@@ -44,12 +43,7 @@ def picture(
 ) -> Image:
     """(height, width, 3) picture of pigs on the table.
 
-    Args:
-        pigs: what is seen.
-        width: [pixels].
-        height: [pixels].
-        view: from where; None for one that holds them all.
-        table: None for an endless one.
+    Without a view it is seen from where all pigs are held; without a table, on an endless one.
     """
     view = view or framing(pigs, width / height)
     color = linear(np.array(table_color(table)))
@@ -74,7 +68,7 @@ def picture(
 
 
 def table_color(table: Table | None) -> Color:
-    """Of a table's surface."""
+    """The colour of a table, by its surface; without a table that of laminate."""
     name = "laminate" if table is None else table.surface.name
     return TABLE_COLORS.get(name, TABLE_COLORS["laminate"])
 
@@ -185,8 +179,7 @@ def _on_table(hits: FloatArray, table: Table | None) -> NDArray[np.bool_]:
     return np.asarray((np.abs(hits[0]) <= 0.5 * length) & (np.abs(hits[1]) <= 0.5 * width))
 
 
-@dataclass(frozen=True, eq=False)
-class Seen(ExactValue):
+class Seen(NamedTuple):
     """The pixels at which a mesh is seen, each once.
 
     Attributes:

@@ -143,14 +143,7 @@ class Window:
         """A line of text at a place of the picture, in place of the one with this name before.
 
         Nothing before the first `look`; write it again with each update, as the user may move the
-        camera.
-
-        Args:
-            name: of the line.
-            text: empty for none.
-            across: 0 at the left edge of the picture, 1 at the right.
-            down: 0 at the top, 1 at the bottom.
-            color: of the letters.
+        camera. The place is `across` (0 left, 1 right) and `down` (0 top, 1 bottom).
         """
         if self._view is None:
             self._view = self._seen() or self._aimed

@@ -33,14 +33,9 @@ class GameWindow(WindowProcess):
         return self
 
     def show(self, index: int, title: str) -> bool:
-        """Shows a roll, and waits until the pigs have been seen to come to rest.
+        """Shows a roll under a title, and waits until the pigs have been seen to come to rest.
 
-        Args:
-            index: of the roll.
-            title: stands above it.
-
-        Returns:
-            Whether it was seen; otherwise the window is no longer there.
+        False says that it was not seen: the window is no longer there.
         """
         if self.ask({"index": index, "title": title}) == _SEEN:
             return True

@@ -56,13 +56,14 @@ def watch(plan: dict[str, Any], index: int, run: Path | None, width: int, height
 class WatchSession(RollSession):
     """The rolls of a plan, or of a dataset, with a score and a tally of what was seen."""
 
+    _sliders: Sliders  # from `__enter__` on: they need the window
+
     def __init__(self, window: Window, source: ReplaySource, index: int) -> None:
         """Takes the index of the first roll."""
         super().__init__(window, source)
         self.index = index
         self.score = WatchScore()
         self._fixed = isinstance(source, DatasetReplaySource)
-        self._sliders = Sliders(window, source.setup, movable=not self._fixed)
         self._shows_panel = False
         self._counts = True
         self._note = ""
@@ -70,7 +71,7 @@ class WatchSession(RollSession):
     def __enter__(self) -> WatchSession:
         self.wait(View(np.zeros(3), 0.5, 30.0, 30.0, FIELD_DEG))
         super().__enter__()
-        self._sliders.make()
+        self._sliders = Sliders(self.window, self.source.setup, movable=not self._fixed)
         self.show(self.index)
         return self
 
@@ -139,7 +140,6 @@ class WatchSession(RollSession):
             changed |= {"black": None, "pink": None}
         self._open(ReplaySource(replace(plan, **changed)))
         self._sliders = Sliders(self.window, self.source.setup, movable=True)
-        self._sliders.make()
         self.show(self.index)
 
     def _open(self, source: ReplaySource) -> None:
@@ -158,30 +158,22 @@ class Sliders:
     BUTTONS: Mapping[str, str] = {"roll again": "r", "same roll": "t", "bank": "b", "pause": " "}
 
     def __init__(self, window: Window, base: Setup, movable: bool) -> None:
-        """Takes what the rolls are made with where no slider is moved."""
-        self._window, self._base, self._movable = window, base, movable
-        self._buttons: dict[int, str] = {}
-        self._presses: dict[int, float] = {}
-        self._sliders: list[int] = []
-        self._first: list[float] = []
-        self._now: list[float] = []
-        self.used = False
+        """Puts them into an open window, in place of others; the sliders only if `movable`.
 
-    def make(self) -> None:
-        """Puts them into the window, in place of others."""
-        self._window.remove_sliders()
-        for name, key in self.BUTTONS.items():
-            self._buttons[self._window.slider(name, 1, 0, 0)] = key
-        surface = self._base.table.surface
-        ranges = (
-            ("friction", 2.0, surface.lateral_friction),
-            ("restitution", 0.95, surface.restitution),
-            ("height [mm], 0: the toss's own", 600.0, 0.0),
-        )
-        for name, most, value in ranges if self._movable else ():
-            self._sliders.append(self._window.slider(name, 0.0, most, value))
-            self._first.append(value)
-        self._now = self._first
+        The rolls are made with `base` where no slider is moved.
+        """
+        self._window, self._base, self.used = window, base, False
+        window.remove_sliders()
+        self._buttons = {window.slider(name, 1, 0, 0): key for name, key in self.BUTTONS.items()}
+        self._presses = dict.fromkeys(self._buttons, 0.0)
+        ranges = {
+            "friction": (2.0, base.table.surface.lateral_friction),
+            "restitution": (0.95, base.table.surface.restitution),
+            "height [mm], 0: the toss's own": (600.0, 0.0),
+        }
+        shown = ranges if movable else {}
+        self._sliders = [window.slider(name, 0.0, *of) for name, of in shown.items()]
+        self._first = self._now = [value for _, value in shown.values()]
 
     def moved(self) -> bool:
         """Whether a slider was moved since the last call."""
@@ -206,7 +198,7 @@ class Sliders:
         """The keys of the buttons that were pressed since the last call."""
         presses = {button: self._window.value(button) for button in self._buttons}
         before, self._presses = self._presses, presses
-        return [self._buttons[b] for b in presses if presses[b] > before.get(b, 0.0)]
+        return [self._buttons[b] for b in presses if presses[b] > before[b]]
 
 
 @dataclass
