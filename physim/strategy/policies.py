@@ -34,6 +34,13 @@ class Strategy(ABC):
     def __init__(self, spec: str, number: int = 0) -> None:
         self.spec, self.number = spec, number
 
+    def banks(self, state: State) -> bool:
+        """Whether the current player stops now.
+
+        While a call waits for a throw that is rolled again, nobody may change their mind.
+        """
+        return state.rolls > 0 and state.call is None and not self.rolls_again(state)
+
     def rolls_again(self, state: State) -> bool:
         """Whether the current player throws again, after at least one throw of this turn."""
         if state.total >= state.rules.target and turn_is_done(state):
@@ -219,8 +226,7 @@ def play(
     shouting = any(player.calls for player in players)
     while state.winner is None and state.throws < most_throws:
         player = players[state.current]
-        # While a call waits for a throw that is rolled again, nobody may change their mind.
-        if state.rolls and state.call is None and not player.rolls_again(state):
+        if player.banks(state):
             state.bank()
             continue
         if shouting and state.call is None:

@@ -85,12 +85,7 @@ class GameLoop(Session):
         while self.game.winner is None:
             state = self.game.state
             bot = self._bots[state.current]
-            if (
-                bot is not None
-                and state.rolls
-                and state.call is None
-                and not bot.rolls_again(state)
-            ):
+            if bot is not None and bot.banks(state):
                 self._do(Banked())
                 continue
             line = self._ask(self.game.current.name, bot)
@@ -175,18 +170,17 @@ class GameLoop(Session):
         self._barren = 0 if throw.points else self._barren + 1
         self._without_lead = 0 if lead > self._lead else self._without_lead + 1
         self._lead = max(self._lead, lead)
-        if self._barren >= MOST_BARREN:
-            what = f"{MOST_BARREN} throws in a row have brought no points (the last: "
-            what += f"{throw.outcome.value}); take other pigs or another --source, with --new"
-        elif self._without_lead >= MOST_WITHOUT_LEAD:
-            what = f"{MOST_WITHOUT_LEAD:,} throws in a row have taken nobody beyond {self._lead} "
-            what += "points; take other players or a lower --target, with --new"
-        else:
-            return
-        if self.game.winner is None:
-            raise GameError(
-                f"{what}. This game, which might never end, is kept in {self.saved.path}"
-            )
+        in_vain = f"brought no points (the last: {throw.outcome.value}); take other pigs or another"
+        no_lead = f"taken nobody beyond {self._lead} points; take other players or a lower"
+        for count, most, what in (
+            (self._barren, MOST_BARREN, f"{in_vain} --source"),
+            (self._without_lead, MOST_WITHOUT_LEAD, f"{no_lead} --target"),
+        ):
+            if count >= most and self.game.winner is None:
+                raise GameError(
+                    f"{most:,} throws in a row have {what}, with --new. This game, which might "
+                    f"never end, is kept in {self.saved.path}"
+                )
 
     def _let_see(self, before: State) -> None:
         """Shows the throw that was made there, before it is told."""
