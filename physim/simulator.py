@@ -25,7 +25,7 @@ from physim.physics.fast.bounds import EnergyBound
 from physim.physics.state import RestCriterion, Trajectory
 from physim.physics.surfaces import EngineSettings
 from physim.pigs.mesh import write_text
-from physim.pigs.model import load_folder, load_model
+from physim.pigs.model import load_folder
 from physim.pigs.model_file import model_folder
 from physim.pigs.stable_poses import StableRest, model_rests
 from physim.poses.classify import classify, pig_contacts, table_contacts, table_gap_m

@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import replace
 
 from physim.bench.race import Judged, plain_pybullet
-from physim.simulator import Setup, Simulator
 from physim.statistics.compare import g_test
+
+from physim.simulator import Setup, Simulator
 from physim.tosses.release import Trapdoor
 from physim.types import Outcome, Pose
 
