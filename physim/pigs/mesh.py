@@ -93,12 +93,10 @@ def parse_obj(content: bytes, path: Path) -> ObjMesh:
     if not vertices or not faces:
         raise ModelError(f"{path}: holds no faces; export the mesh as OBJ with faces")
     array = np.array(vertices)
-    if not np.isfinite(array).all():
-        raise ModelError(f"{path}: holds coordinates that are not numbers; export the mesh again")
-    if np.abs(array).max() > MAX_COORDINATE:
+    if not (np.abs(array) <= MAX_COORDINATE).all():
         raise ModelError(
-            f"{path}: holds coordinates beyond {MAX_COORDINATE:g}; export the mesh again, near its "
-            "origin and in the unit of `mesh_unit`"
+            f"{path}: holds coordinates beyond {MAX_COORDINATE:g} or that are not numbers; export "
+            "the mesh again, near its origin and in the unit of `mesh_unit`"
         )
     groups = tuple(ObjGroup(n, m, np.array(f, dtype=np.int64)) for (n, m), f in faces.items())
     count = lines[0].removeprefix(_PARTS_COUNTED).strip()
