@@ -33,7 +33,7 @@ from physim.validate.datasets import Rolls, SetupPlan, Source, Study
 from physim.validate.plot import plot_sensitivity
 
 RESPONSES = (*POSE_CELLS, TOUCHING)  # six frequencies of pigs, and one of rolls
-TOLD, NOT_TOLD, UNRESOLVED = "told", "not told", "unresolved"
+IDENTIFIED, WEAKLY_IDENTIFIED, UNRESOLVED = "told", "not told", "unresolved"
 _WIDTHS = (32, *[9] * len(RESPONSES))
 _LEAST_WEIGHT = 0.2  # smaller ones are not printed
 
@@ -262,8 +262,8 @@ class Combination(ExactValue):
     def verdict(self) -> str:
         """Whether the table knows it better than the prior; within two errors, roll more."""
         if self.eigenvalue - 2.0 * self.error >= 1.0:
-            return TOLD
-        return NOT_TOLD if self.eigenvalue + 2.0 * self.error < 1.0 else UNRESOLVED
+            return IDENTIFIED
+        return WEAKLY_IDENTIFIED if self.eigenvalue + 2.0 * self.error < 1.0 else UNRESOLVED
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,6 +43,13 @@ def test_counts_survive_json() -> None:
     assert counts_from_json(counts_to_json(counts)) == counts
 
 
+def test_a_file_of_earlier_versions_has_pairs_without_order() -> None:
+    counts = run_batch(FakePlan(n=200), workers=1).counts
+    pairs = [[a.value, b.value, count] for (a, b), count in counts.pairs.items()]
+    again = counts_from_json({**counts_to_json(counts), "pairs": pairs})
+    assert (again.poses, again.pairs) == (counts.poses, counts.pairs)
+
+
 @pytest.mark.parametrize("text", ["", "{}", '{"configuration_sha256": "", "done": [[0, 9]]}'])
 def test_damaged_counts_are_refused(tmp_path: Path, text: str) -> None:
     run_batch(FakePlan(n=20), tmp_path, workers=1, counts_only=True)

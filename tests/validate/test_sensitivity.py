@@ -19,10 +19,10 @@ from physim.statistics.tables import load_table, real_by_height
 from physim.validate.datasets import Rolls, SetupPlan
 from physim.validate.plot import plot_sensitivity
 from physim.validate.sensitivity import (
-    NOT_TOLD,
+    IDENTIFIED,
     RESPONSES,
-    TOLD,
     UNRESOLVED,
+    WEAKLY_IDENTIFIED,
     Sensitivity,
     Varied,
     fisher_information,
@@ -116,7 +116,7 @@ def test_the_standard_errors_are_right_and_common_numbers_make_them_small() -> N
 
 def test_the_table_tells_a_sum_and_not_its_parts() -> None:
     first, second = fisher_information(found("twin", "half"), REAL).combinations
-    assert (first.verdict, second.verdict) == (TOLD, NOT_TOLD)
+    assert (first.verdict, second.verdict) == (IDENTIFIED, WEAKLY_IDENTIFIED)
     assert first.weights == pytest.approx([2 / np.sqrt(5), 1 / np.sqrt(5)], abs=0.05)
     assert abs(second.eigenvalue) <= max(1e-9, 2 * second.noise)
 
@@ -124,10 +124,10 @@ def test_the_table_tells_a_sum_and_not_its_parts() -> None:
 def test_two_heights_tell_what_one_could_not() -> None:
     """`one` does twice as much from the upper height, `twin` the same from both."""
     got = found("one", "twin")
-    assert {each.verdict for each in fisher_information(got, REAL).combinations} == {TOLD}
+    assert {each.verdict for each in fisher_information(got, REAL).combinations} == {IDENTIFIED}
     lower = replace(got, heights={0.127: got.heights[0.127]})
     known = fisher_information(lower, {0.127: REAL[0.127]})
-    assert [each.verdict for each in known.combinations] == [TOLD, NOT_TOLD]
+    assert [each.verdict for each in known.combinations] == [IDENTIFIED, WEAKLY_IDENTIFIED]
 
 
 def test_the_information_is_that_of_the_multinomial() -> None:
@@ -144,7 +144,7 @@ def test_the_information_is_that_of_the_multinomial() -> None:
 def test_what_does_nothing_is_not_told() -> None:
     known = fisher_information(found("one", "idle"), REAL)
     last = known.combinations[-1]
-    assert last.verdict == NOT_TOLD
+    assert last.verdict == WEAKLY_IDENTIFIED
     assert abs(float(last.weights[1])) > 0.999
     assert known.posterior_sd[1] == pytest.approx(1.0)
     assert known.posterior_sd[0] < 0.5
@@ -200,7 +200,7 @@ def test_json_text_and_heat_map(tmp_path: Path) -> None:
     assert set(plain["heights"]) == {"127", "203"}
     assert len(plain["information"]["combinations"]) == 2
     text = to_text(got, known)
-    assert "one (+2 mm)" in text and TOLD in text
+    assert "one (+2 mm)" in text and IDENTIFIED in text
     pytest.importorskip("matplotlib")
     path = tmp_path / "map.png"
     labels = [parameter.label for parameter in got.parameters]
