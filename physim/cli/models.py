@@ -75,8 +75,12 @@ def build(folder: str) -> None:
         from physim.simulator import keep
 
         if read_model_file(model_folder(folder)).landmarks is not None:
-            from physim.importer.folder import rebuild_parts
-            from physim.importer.report import parts_lines, problem_lines, problems_to_json
+            from physim.importer.folder import (
+                parts_lines,
+                problem_lines,
+                problems_to_json,
+                rebuild_parts,
+            )
 
             parts = rebuild_parts(model_folder(folder))
             lines = [*parts_lines(parts), *problem_lines(problems_to_json(parts.problems))]
@@ -360,8 +364,7 @@ def _add(
     stdout: TextIO,
 ) -> None:
     from physim.importer.build import RefusedMeshError, import_mesh
-    from physim.importer.folder import write_folder
-    from physim.importer.report import problem_lines, problems_to_json, text
+    from physim.importer.folder import problem_lines, problems_to_json, text, write_folder
 
     if picture is not None and (picture.is_dir() or not picture.parent.is_dir()):
         raise ConfigError(f"{picture}: no place for a file; choose another --picture")
@@ -400,7 +403,7 @@ def _draw(folder: Path, name: str, picture: Path) -> None:
 
 
 def _report(imported: Imported, folder: Path, name: str) -> dict[str, Any]:
-    from physim.importer.report import to_json
+    from physim.importer.folder import to_json
     from physim.pigs.model import load_all
     from physim.simulator import RestTable
 

@@ -12,8 +12,7 @@ from physim.importer import formats, landmarks
 from physim.importer.child import ChildError, run_limited
 from physim.importer.convex_parts import Parts, convex_parts
 from physim.importer.hulls import outside
-from physim.importer.landmarks import Landmarks, legs_of
-from physim.importer.orient import orient
+from physim.importer.landmarks import Landmarks, legs_of, orient
 from physim.importer.reading import RawMesh
 from physim.importer.repair import repair
 from physim.importer.solids import IntArray, Problem, center_of, volume_of

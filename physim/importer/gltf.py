@@ -200,9 +200,10 @@ class _Scene:
         """(4, 4) from a node's axes to those of the scene, for columns."""
         matrix = self._matrix(index)
         for _ in range(len(self._parents)):
-            if index in self._parents:
-                index = self._parents[index]
-                matrix = self._matrix(index) @ matrix
+            if index not in self._parents:
+                break
+            index = self._parents[index]
+            matrix = self._matrix(index) @ matrix
         return matrix
 
     def _matrix(self, index: int) -> FloatArray:

@@ -44,6 +44,7 @@ class RawMesh:
         self.notes: list[Problem] = []
         self._left_out: Counter[tuple[str, str]] = Counter()
         self._pieces: list[tuple[FloatArray, IntArray]] = []
+        self._count = 0  # of faces
 
     def refused(self, what: str, remedy: str = EXPORT) -> ModelError:
         """The error to raise; it begins with the file's name."""
@@ -79,7 +80,8 @@ class RawMesh:
                 if np.linalg.det(matrix[:3, :3]) < 0:
                     faces = faces[:, ::-1]
         self._pieces.append((vertices, faces))
-        self.refuse_many(sum(len(faces) for _, faces in self._pieces))
+        self._count += len(faces)
+        self.refuse_many(self._count)
 
     def add_polygons(self, vertices: FloatArray, corners: IntArray, sizes: IntArray) -> None:
         """A piece of polygons, which need not be convex.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -39,7 +40,6 @@ _READ = {  # namespaces of extensions that hold nothing else of the shape, or ar
 }
 _MODEL_RELATION = "http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel"
 _KNOWN = {"mesh", "components", "vertices", "triangles", "component", "metadatagroup"}
-_ROWS = {"vertices": ("vertex", "xyz", float), "triangles": ("triangle", ("v1", "v2", "v3"), int)}
 _CURA = ("infill_mesh", "cutting_mesh", "anti_overhang_mesh", "support_mesh")
 Key = tuple[str, str]  # path of a part, id of an object
 
@@ -174,32 +174,21 @@ class _Package:
                         span = int(part.attrib["firstid"]), int(part.attrib["lastid"])
                         self._other_triangles[key].append((*span, kind))
 
-    def _parsed(self, path: str) -> tuple[Element, dict[str, str], dict[Element, list[float]]]:
-        """A part's XML; its namespaces by prefix; the numbers of lists of vertices and triangles.
-
-        Such a list loses its elements, of which there may be a million.
-        """
+    def _parsed(self, path: str) -> tuple[Element, dict[str, str]]:
+        """A part's XML; its namespaces by prefix."""
         if path not in self._entries:
             raise self._raw.refused(f"its part {shown_name(path)} is missing")
         content = self._archive.read(self._entries[path])
         if b"<!DOCTYPE" in content.replace(b"\0", b""):  # whose entities could take all memory
             raise self._raw.refused("its XML has a document type, which 3MF forbids")
-        spaces: dict[str, str] = {}
-        numbers: dict[Element, list[float]] = {}
-        for event, found in ElementTree.iterparse(io.BytesIO(content), ("start-ns", "end")):
-            if event == "start-ns":
-                spaces[found[0]] = found[1]
-            elif _name(found) in _ROWS:
-                row, columns, kind = _ROWS[_name(found)]
-                rows = (one for one in found if _name(one) == row)
-                texts = [one.get(column, "").encode() for one in rows for column in columns]
-                numbers[found] = self._raw.numbers(iter(texts), len(texts), _name(found), kind)
-                found.clear()
-        return found, spaces, numbers  # the root ends last
+        reader = ElementTree.iterparse(io.BytesIO(content), ("start-ns",))
+        spaces = {prefix: uri for _, (prefix, uri) in reader}
+        root: Element = reader.root  # type: ignore[attr-defined]  # there is one at its end
+        return root, spaces
 
     def read_part(self, path: str) -> list[tuple[Key, FloatArray, bool]]:
         """Reads the objects of a model part; returns its items and whether they are printed."""
-        root, spaces, numbers = self._parsed(path)
+        root, spaces = self._parsed(path)
         self._parts.add(path)
         if _name(root) != "model":
             raise self._raw.refused("its 3D model is no `model`")
@@ -220,28 +209,29 @@ class _Package:
                 key = path, element.attrib["id"]
                 if key in self.objects:
                     raise self._raw.refused(f"has two objects of the number {shown_name(key[1])}")
-                self.objects[key] = self._object(path, element, numbers)
+                self.objects[key] = self._object(path, element)
             elif _name(element) == "item":
                 printed = element.get("printable", "1").strip().lower() not in ("0", "false")
                 items.append((*self._reference(path, element), printed))
         return items
 
-    def _object(self, path: str, element: Element, numbers: dict[Element, list[float]]) -> _Object:
+    def _object(self, path: str, element: Element) -> _Object:
         if any(name.endswith("}slicestackid") for name in element.attrib):
             what = "holds an object made of slices, which is not understood"
             raise self._raw.refused(what, f"{EXPORT} as triangles")
         made = _Object(element.get("type", "model"))
-        inner = [one for one in element.iter() if _name(one) in ("object", "mesh", "components")]
-        for one in (child for parent in inner for child in parent):
+        inner = [one for one in element if _name(one) in ("mesh", "components")]
+        for one in (child for parent in (element, *inner) for child in parent):
             name, space = _name(one), one.tag[1:].partition("}")[0]
             if name not in _KNOWN and space not in _READ:
                 what = f"holds `{shown_name(name.rpartition('}')[2])}`, which is not understood"
                 raise self._raw.refused(what, f"{EXPORT} as plain triangles")
             if name == "vertices":
-                points = np.array(numbers[one], np.float64).reshape(-1, 3)
-                made.vertices = np.concatenate([made.vertices, points])
+                points = np.array(self._rows(one, "vertex", "xyz", float))
+                made.vertices = np.concatenate([made.vertices, points.reshape(-1, 3)])
             elif name == "triangles":
-                triangles = np.array(numbers[one], np.int64).reshape(-1, 3)
+                numbers = self._rows(one, "triangle", ("v1", "v2", "v3"), int)
+                triangles = np.array(numbers, np.int64).reshape(-1, 3)
                 made.triangles = np.concatenate([made.triangles, triangles])
             elif name == "component":
                 made.components.append(self._reference(path, one))
@@ -251,6 +241,16 @@ class _Package:
             if _name(note) == "metadata" and mark in _CURA and said:
                 made.kind = mark
         return made
+
+    def _rows(
+        self, element: Element, row: str, columns: Iterable[str], kind: Callable[[bytes], float]
+    ) -> list[float]:
+        """The numbers of a list, which loses its rows, of which there may be a million."""
+        rows = (one for one in element if _name(one) == row)
+        texts = [one.get(column, "").encode() for one in rows for column in columns]
+        what = _name(element)
+        element.clear()
+        return self._raw.numbers(iter(texts), len(texts), what, kind)
 
     def _reference(self, path: str, element: Element) -> tuple[Key, FloatArray]:
         """The object that is named, perhaps of another part, and its place (4, 4) for columns."""
