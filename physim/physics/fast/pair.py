@@ -8,7 +8,6 @@ keeps of earlier ones decides when the pair is found, and the last bits of its c
 from __future__ import annotations
 
 import math
-import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -41,7 +40,6 @@ RENEW_AFTER = 200  # worlds: Bullet keeps some memory of every shape ever made
 
 EngineMotions = tuple[EngineMotion, EngineMotion]
 EnergyBounds = tuple[EnergyBound, EnergyBound]
-_folders: set[Path] = set()  # of this process's engines, while they are open
 
 
 class PigPair(Engine):
@@ -107,8 +105,6 @@ class PigPair(Engine):
         """Files of both shapes, or of the one that both pigs have."""
         self._written.close()
         folder = self._written.enter_context(scratch())
-        _folders.add(folder)
-        self._written.callback(_folders.discard, folder)
         first, second = self.bodies
         bodies = [first] if second.model is first.model else [first, second]
         self._files = [
@@ -242,12 +238,6 @@ class PigPair(Engine):
             reaches_edge(self.table, motion, horizontal_travel_m(motion, self._check_interval_s))
             for motion in motions
         )
-
-
-def remove_files() -> None:
-    """Removes what this process's engines have written, before it ends without closing them."""
-    for folder in tuple(_folders):
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def rest_of(
