@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from physim.cli.options import file_path, json_option, setup_options, whole_number
-from physim.cli.output import clean_stdout, print_json
+from physim.cli.output import clean_stdout, print_json, resumable
 from physim.config import MAX_ROLLS, MAX_WORKERS
 
 
@@ -76,7 +76,7 @@ def batch(
         from physim.dataset.run import run_batch
 
         plan = BatchPlan(n=n, chunk_size=chunk_size, **names)
-        try:
+        with resumable(out):
             result = run_batch(
                 plan,
                 out,
@@ -86,9 +86,6 @@ def batch(
                 mixed_platforms=mixed_platforms,
                 progress=line,
             )
-        except KeyboardInterrupt as stop:
-            kept = f"what was finished is kept in {out}: " if out else "nothing was kept: "
-            raise type(stop)(f"interrupted; {kept}run the same command to go on") from None
         line.close()
         same = (plan.black or plan.model) == (plan.pink or plan.model)
         if as_json:

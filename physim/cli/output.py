@@ -15,6 +15,16 @@ from typing import Any, TextIO
 
 
 @contextmanager
+def resumable(out: object) -> Iterator[None]:
+    """Meanwhile an interrupt says that what was finished is kept in `out`, and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        kept = f"what was finished is kept in {out}" if out else "nothing was kept"
+        raise type(stop)(f"interrupted; {kept}: run the same command to go on") from None
+
+
+@contextmanager
 def clean_stdout() -> Iterator[TextIO]:
     """The real stdout; what libraries print meanwhile, from C too, goes to stderr."""
     sys.stdout.flush()

@@ -7,7 +7,7 @@ from typing import Any, TextIO
 import click
 
 from physim.cli.options import SEED, decimal_number, fit_options, json_option, listed, whole_number
-from physim.cli.output import clean_stdout, print_json, say
+from physim.cli.output import clean_stdout, print_json, resumable, say
 from physim.seeding import MAX_SEED
 from physim.validate import GROUPS, SEEDS
 
@@ -109,16 +109,10 @@ def sensitivity(*, parameters: str | None, as_json: bool, **options: Any) -> Non
 def _study(
     run: Any, own: dict[str, Any], common: dict[str, Any], as_json: bool, to: TextIO
 ) -> None:
-    """Runs it and prints the result; an interrupt says that what was rolled is kept."""
     from physim.validate.datasets import Study
 
-    try:
+    with resumable(common["out"]):
         plain, text = run(Study(**common), **own, say=say)
-    except KeyboardInterrupt as stop:
-        raise type(stop)(
-            f"interrupted; what was finished is kept in {common['out']}: run the same command to "
-            "go on"
-        ) from None
     if as_json:
         print_json(plain, to)
     else:
