@@ -1,14 +1,9 @@
 """Results that take long and depend on a model's files alone, kept in a file beside those.
 
-A result is found by a hash of all that it was computed from, so one of other files, or of another
-method, is never taken for it; one that was edited is not taken either. What is not found is
-computed. `physim model build` writes the file; loading a model reads it.
-
-What is kept elsewhere, such as compiled code, carries a seal over its content and over all that it
-was made from: files that are damaged, cut off or of other sources are as good as missing.
-
-The hashes guard against accidents, not against someone who makes them anew for a false result: a
-model is trusted as its maker is.
+A result is found by a hash of all that it was computed from and carries one of itself: one of other
+files or another method, or one that was edited, is computed anew. `physim model build` writes the
+file; loading a model reads it. What is kept elsewhere, such as compiled code, is sealed likewise.
+The hashes guard against accidents; a model is trusted as its maker is.
 """
 
 from __future__ import annotations
@@ -35,12 +30,9 @@ _record: dict[str, Any] | None = None  # of all results, while one is made
 
 
 def result(method: str, inputs: bytes, compute: Callable[[], Any]) -> Any:
-    """What `compute` gives, or gave to whoever wrote a file that was read.
+    """What `compute` gives of all `inputs`, or gave to whoever wrote a file that was read.
 
-    Args:
-        method: names what is computed.
-        inputs: everything that the result depends on.
-        compute: gives plain JSON values; floats come back with every bit.
+    The values are plain JSON; floats come back with every bit.
     """
     key = f"{method} {METHODS} {hashlib.sha256(inputs).hexdigest()}"
     if _record is None and key in (own := _own.get({})):
@@ -79,7 +71,7 @@ def preferring(results: Mapping[str, Any]) -> Iterator[None]:
 
 @contextmanager
 def recorded() -> Iterator[dict[str, Any]]:
-    """The results that are asked for meanwhile, all of them computed anew."""
+    """Collects the results that are asked for meanwhile, all of them computed anew."""
     global _record  # noqa: PLW0603
     before = dict(_known)
     _known.clear()
@@ -101,11 +93,7 @@ def text(results: dict[str, Any]) -> str:
 
 
 def made_from(folders: Iterable[Path], libraries: Mapping[str, str]) -> bytes:
-    """A hash of all that a result is made from.
-
-    Args:
-        folders: those of the Python files that compute it; not those below them.
-        libraries: the versions that it may depend on, by name.
+    """Hashes the Python files of folders (not those below) and the versions of libraries.
 
     Raises:
         OSError: there are no such files, as in an archive, or they cannot be read.

@@ -149,7 +149,7 @@ class Simulator:
             context: of the setup's pigs and table, where it is there already.
 
         Raises:
-            ConfigError: it is of other pigs.
+            ConfigError: the context is of other pigs.
         """
         if context and any(
             body.model is not pig for body, pig in zip(context.bodies, setup.pigs, strict=True)
@@ -253,13 +253,11 @@ def judge(
             )
         )
     black, pink = pigs
-    touching_pigs = bool(between[0])
+    touch = bool(between[0])
+    # A pig that touches the other one and not the table rides on it.
+    rides = any(all(contact.other != TABLE for contact in pig.contacts) for pig in pigs)
     outcome = outcome_of(
-        black.pose,
-        pink.pose,
-        status=rest.status,
-        touching=touching_pigs,
-        piggyback=touching_pigs and any(_rides(pig) for pig in pigs),
+        black.pose, pink.pose, status=rest.status, touching=touch, piggyback=touch and rides
     )
     return Roll(
         seed=seed,
@@ -267,27 +265,21 @@ def judge(
         status=rest.status,
         outcome=outcome,
         score=score_of(outcome, black.pose, pink.pose),
-        touching=touching_pigs,
+        touching=touch,
         ended=rest.ended,
         pigs=(black, pink),
         time_s=rest.time_s,
     )
 
 
-def _rides(pig: PigResult) -> bool:
-    """Whether a pig that touches the other has no contact with the table: a piggyback."""
-    return all(contact.other != TABLE for contact in pig.contacts)
-
-
 def check_seed(seed: int, index: int) -> tuple[int, int]:
-    """Seed and index as Python's own integers; refuses those that no stream has.
+    """Seed and index as Python's own integers.
 
     Raises:
         ConfigError: not whole numbers, negative or too large.
     """
-    return config.whole("the seed", seed, 0, MAX_SEED), config.whole(
-        "the index", index, 0, MAX_SEED
-    )
+    seed = config.whole("the seed", seed, 0, MAX_SEED)
+    return seed, config.whole("the index", index, 0, MAX_SEED)
 
 
 def roll(seed: int, index: int = 0, *, setup: Setup | None = None) -> Roll:

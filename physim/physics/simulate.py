@@ -11,10 +11,11 @@ of the other's reach has a small world of its own, and a roll ends once its outc
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
 from physim.physics.body import Body
-from physim.physics.engine import Engine, make_shape, make_unseen
+from physim.physics.engine import UNITS_PER_M, Engine, make_shape, make_unseen, pybullet
 from physim.physics.state import (
     TOUCH_M,
     EngineMotion,
@@ -28,6 +29,9 @@ from physim.physics.state import (
 from physim.physics.surfaces import EngineSettings
 from physim.types import Ended, Rest, Status, Table, Toss
 
+# PyBullet's `solverResidualThreshold`, the square of a speed in engine units, is 1e-7.
+PYBULLET_TOLERANCE_M_S = 1e-7**0.5 / UNITS_PER_M
+
 
 class PigsInEngine(Protocol):
     """Two pigs on a table in some physics engine; states are of the principal frame, SI."""
@@ -37,17 +41,10 @@ class PigsInEngine(Protocol):
     settings: EngineSettings
     criterion: RestCriterion
 
-    def place(self, states: PlainStates) -> None:
-        """Puts the pigs where they are released."""
-
-    def step(self, steps: int) -> None:
-        """Steps the world."""
-
-    def sample(self) -> PlainStates:
-        """Where the pigs are and how they move."""
-
-    def touching(self) -> bool:
-        """Whether the pigs are in contact."""
+    def place(self, states: PlainStates) -> None: ...
+    def step(self, steps: int) -> None: ...
+    def sample(self) -> PlainStates: ...
+    def touching(self) -> bool: ...
 
 
 def simulate(pigs: PigsInEngine, toss: Toss) -> Rest:
@@ -84,7 +81,10 @@ def simulate(pigs: PigsInEngine, toss: Toss) -> Rest:
 
 
 class PlainPyBullet(Engine):
-    """Two pigs and an endless table in one PyBullet world. Use it with `with`."""
+    """Two pigs and an endless table in one PyBullet world. Use it with `with`.
+
+    It keeps PyBullet's own rule for ending the solver's iterations.
+    """
 
     bodies: tuple[Body, Body]
 
@@ -95,7 +95,8 @@ class PlainPyBullet(Engine):
         settings: EngineSettings,
         criterion: RestCriterion,
     ) -> None:
-        super().__init__(settings, table.surface, bodies)
+        own_rule = replace(settings, solver_tolerance_m_s=PYBULLET_TOLERANCE_M_S)
+        super().__init__(own_rule, table.surface, bodies)
         self.table = table
         self.criterion = criterion
 
@@ -114,8 +115,9 @@ class PlainPyBullet(Engine):
 
     def step(self, steps: int) -> None:
         """Steps the world, one call a step, as PyBullet's manual teaches it."""
-        for _ in range(steps):
-            self.run(1)
+        self.run(1)  # it sets the length of the step
+        for _ in range(steps - 1):
+            pybullet.stepSimulation(physicsClientId=self.id)
 
     def sample(self) -> PlainStates:
         """Both states (principal frame)."""

@@ -1,9 +1,8 @@
 """How a body moves at one moment, whether it is at rest, and its trajectory.
 
-Plain numbers, SI units, principal frame: a roll asks for them at every check, and they cost a
-fraction of what arrays of three do. A `RigidState` is made of them where the roll comes out of the
-engine. No compiled function calls a linear-algebra library, whose last bits may depend on the
-processor; sums over coordinates are written out in their order.
+Plain numbers, SI units, principal frame: they cost a fraction of what arrays of three do. No
+compiled function calls a linear-algebra library, whose last bits may depend on the processor; sums
+over coordinates are written out in their order.
 
 Rest, for one pig, is all of:
 
@@ -161,22 +160,10 @@ def derived_state(
     velocity: Triple,
     spin: Triple,
 ) -> tuple[Triple, Triple, float, float, float, float]:
-    """What there is to know of a body that an engine moves.
+    """The numbers of an `EngineMotion`, from a state in the engine's unit of length.
 
-    Args:
-        hull: (3, n) corners about the centre of mass, principal frame [m].
-        squares: of the radii of gyration [m2].
-        radius_m: of the sphere about the centre of mass that holds the body.
-        units_per_m: the engine's units of length in a metre.
-        place: the centre of mass, engine units.
-        q: the attitude.
-        velocity: of the centre of mass, engine units a second.
-        spin: angular velocity, in the world.
-
-    Returns:
-        Centre of mass [m], its velocity [m/s], the lowest corner's height above the table [m],
-        the kinetic energy over m g [m], the speed of the centre of mass, and a bound on that of
-        a point about it [m/s].
+    The hull has (3, n) corners about the centre of mass, principal frame [m]; `squares` are those
+    of the radii of gyration [m2].
     """
     x, y, z = place[0] / units_per_m, place[1] / units_per_m, place[2] / units_per_m
     u, v, w = velocity[0] / units_per_m, velocity[1] / units_per_m, velocity[2] / units_per_m
@@ -281,11 +268,8 @@ def both_at_rest(
 ) -> bool:
     """Whether both pigs are at rest, on their own feet or against each other.
 
-    Args:
-        detectors: of the pigs, asked at every check of the roll.
-        motions: of the pigs at this check.
-        now_s: simulated time [s].
-        touching: whether the pigs touch; asked only of pigs that hold still unsupported.
+    To be asked at every check of a roll; `touching` is asked only of pigs that hold still
+    unsupported.
     """
     pairs = list(zip(detectors, motions, strict=True))
     if any(motion.point_speed_m_s > detector.limit_m_s for detector, motion in pairs):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ _KINDS: dict[str, type[Trapdoor] | type[Hand] | type[Drop]] = {
 }
 # How a field's SI unit is written in the YAML, and the factor to SI.
 _YAML_UNITS = (("_rad", "_deg", math.pi / 180.0), ("_m", "_mm", 1e-3))
+_FACING = ("forward", "backward")
 MAX_HEIGHT_M = 3.0  # a throw from higher than a room is a slip of units
 MIN_HEIGHT_M = 0.001
 
@@ -45,22 +46,19 @@ def toss(name: str, height_mm: float | None = None) -> TossModel:
     if name in known:
         model = _entry(known, name)
     elif name.endswith((".yaml", ".yml")):
-        model = _of_file(Path(name))
+        entries = load(Path(name))
+        if len(entries) != 1 or not isinstance(next(iter(entries.values())), dict):
+            raise ConfigError(
+                f"{name}: must hold one toss, as tosses.yaml does: `name:` and its keys"
+            )
+        ((entry, data),) = entries.items()
+        model = from_mapping(data, f"{name}: {entry}")
     else:
         raise ConfigError(
             f"unknown toss `{shown_name(name)}`{hint(name, known)} (valid: {', '.join(known)}, or "
             "the path of a YAML file)"
         )
-    return model if height_mm is None else model.at_height(checked_height_m(height_mm))
-
-
-def _of_file(path: Path) -> TossModel:
-    """The only toss of a file, such as the one that a fit writes."""
-    entries = load(path)
-    if len(entries) != 1 or not isinstance(next(iter(entries.values())), dict):
-        raise ConfigError(f"{path}: must hold one toss, as tosses.yaml does: `name:` and its keys")
-    ((name, data),) = entries.items()
-    return from_mapping(data, f"{path}: {name}")
+    return model if height_mm is None else model.at_height(_height_m(height_mm))
 
 
 def _entry(known: Mapping[str, Any], name: str) -> TossModel:
@@ -73,13 +71,13 @@ def _entry(known: Mapping[str, Any], name: str) -> TossModel:
     base = known.get(data["scaled"])
     if base is None or "scaled" in base:
         raise ConfigError(f"{where}: `scaled` must name a toss that is given by numbers")
-    model = scaled(from_mapping(base, f"{TOSSES_YAML.name}: {data['scaled']}"), factor)
+    model = _scaled(from_mapping(base, f"{TOSSES_YAML.name}: {data['scaled']}"), factor)
     for height_m in getattr(model, "heights_m", None) or (getattr(model, "height_m", 1.0),):
-        checked_height_m(1e3 * height_m)
+        _height_m(1e3 * height_m)
     return model
 
 
-def scaled(model: TossModel, factor: float) -> TossModel:
+def _scaled(model: TossModel, factor: float) -> TossModel:
     """The same toss for pigs that are `factor` times as long, under the same gravity.
 
     Lengths grow by the factor, times and speeds by its square root (Froude's law), so that rigid
@@ -87,18 +85,17 @@ def scaled(model: TossModel, factor: float) -> TossModel:
     """
     root = math.sqrt(factor)
     by_unit = {"_m_s": root, "_rad_s": 1.0 / root, "_m": factor}
-    values: dict[str, Any] = {}
-    for name in (field.name for field in fields(_KINDS[_kind_of(model)])):
-        value = getattr(model, name)
+    values = dict(vars(model))
+    for name, value in values.items():
         for unit, by in by_unit.items():
             if name.endswith(unit):
                 several = isinstance(value, tuple)
                 values[name] = tuple(by * one for one in value) if several else by * value
-    changed: TossModel = replace(model, **values)  # type: ignore[type-var]
-    return changed
+    scaled: TossModel = type(model)(**values)
+    return scaled
 
 
-def checked_height_m(height_mm: float) -> float:
+def _height_m(height_mm: float) -> float:
     """A height in metres, refused outside [1 mm, 3 m]."""
     height_m = config.real("the height", height_mm) * 1e-3
     if not MIN_HEIGHT_M <= height_m <= MAX_HEIGHT_M:
@@ -125,30 +122,39 @@ def from_mapping(data: Mapping[str, Any], where: str) -> TossModel:
             f"{where}: `kind` must be one of {', '.join(_KINDS)}, found {shown(kind)}"
         )
     model = _KINDS[kind]
-    keys = {field.name: _yaml_key(field.name) for field in fields(model)}
-    yaml_keys = ["kind", *(key for key, _ in keys.values())]
-    check_keys(data, yaml_keys, where, required=yaml_keys)
-    values: dict[str, Any] = {}
-    for name, (key, factor) in keys.items():
-        if name == "facing":
-            values[name] = _facing(data[key], where)
-        elif name == "heights_m":
-            values[name] = _heights(data[key], where)
-        else:
-            low = 0.0 if "spread" in name or name in ("separation_m", "clearance_m") else -math.inf
-            values[name] = number_at(data, key, where, low=low) * factor
-    if "height_m" in values:
-        checked_height_m(values["height_m"] * 1e3)
+    names = [field.name for field in fields(model)]
+    keys = ["kind", *(_yaml_key(name)[0] for name in names)]
+    check_keys(data, keys, where, required=keys)
+    values: dict[str, Any] = {name: _value(data, name, where) for name in names}
     return model(**values)
+
+
+def _value(data: Mapping[str, Any], name: str, where: str) -> Any:
+    """The value of one field, in SI units."""
+    key, factor = _yaml_key(name)
+    value = data[key]
+    if name == "facing":
+        if not isinstance(value, list) or not value or any(way not in _FACING for way in value):
+            raise ConfigError(
+                f"{where}: `facing` must list some of {', '.join(_FACING)}, found {shown(value)}"
+            )
+        return tuple(value)
+    if name == "heights_m":
+        if not isinstance(value, list) or not value:
+            raise ConfigError(f"{where}: `{key}` must be a list of numbers, found {shown(value)}")
+        return tuple(_height_m(number_at({key: height}, key, where)) for height in value)
+    if name == "height_m":
+        return _height_m(number_at(data, key, where))
+    low = 0.0 if "spread" in name or name in ("separation_m", "clearance_m") else -math.inf
+    return number_at(data, key, where, low=low) * factor
 
 
 def yaml_values(model: TossModel) -> dict[str, Any]:
     """A toss model as the keys of `tosses.yaml`; `from_mapping` gives it back but for rounding."""
-    kind = _kind_of(model)
+    kind = next(name for name, known in _KINDS.items() if type(model) is known)
     values: dict[str, Any] = {"kind": kind}
-    for name in (field.name for field in fields(_KINDS[kind])):
+    for name, value in vars(model).items():
         key, factor = _yaml_key(name)
-        value = getattr(model, name)
         if name == "facing":
             values[key] = list(value)
         elif isinstance(value, tuple):
@@ -158,38 +164,13 @@ def yaml_values(model: TossModel) -> dict[str, Any]:
     return values
 
 
-def _kind_of(model: TossModel) -> str:
-    return next(name for name, known in _KINDS.items() if type(model) is known)
-
-
 def _written(value: float) -> float:
     """Without the last digits, which a change of unit leaves: 127, not 127.00000000000001."""
     return float(f"{value:.12g}")
 
 
 def _yaml_key(name: str) -> tuple[str, float]:
-    if name == "heights_m":
-        return "heights_mm", 1e-3
     for si, written, factor in _YAML_UNITS:
         if name.endswith(si):
             return name[: -len(si)] + written, factor
     return name, 1.0
-
-
-def _facing(value: Any, where: str) -> tuple[str, ...]:
-    ways = ("forward", "backward")
-    if not isinstance(value, list) or not value or any(way not in ways for way in value):
-        raise ConfigError(
-            f"{where}: `facing` must list some of {', '.join(ways)}, found {shown(value)}"
-        )
-    return tuple(value)
-
-
-def _heights(value: Any, where: str) -> tuple[float, ...]:
-    if not isinstance(value, list) or not value:
-        raise ConfigError(f"{where}: `heights_mm` must be a list of numbers, found {shown(value)}")
-    heights = []
-    for height in value:
-        checked = number_at({"heights_mm": height}, "heights_mm", where)
-        heights.append(checked_height_m(checked))
-    return tuple(heights)

@@ -1,14 +1,8 @@
-"""How two pigs leave the rig or the hand: one class a toss model.
+"""How two pigs leave the rig or the hand: one class a toss model, SI units.
 
-Each model is a frozen set of parameters with one method, `release`, that turns a
-roll's random numbers into the two states at the moment of release. Lengths are in
-mm and angles in degrees only in the YAML; here all is SI.
-
-The random numbers of one roll: a fixed count, handed out by name.
-
-A toss model asks for what it needs in a fixed order. That every roll draws the
-same `DRAWS` numbers, whatever the toss, keeps streams comparable when a model
-gains a parameter.
+Each is a frozen set of parameters with one method, `release`, that turns a roll's random numbers
+into the two states at release. It asks for them in a fixed order. That every roll draws the same
+`DRAWS` numbers, whatever the toss, keeps streams comparable when a model gains a parameter.
 """
 
 from __future__ import annotations
@@ -123,13 +117,9 @@ class Hand:
         angle_rad = 2.0 * math.pi * draws.uniform()
         across = np.array([math.cos(angle_rad), math.sin(angle_rad), 0.0])
         half = 0.5 * (sum(radii) + self.clearance_m)
-        common = np.array(
-            [
-                draws.normal(self.speed_m_s, self.speed_spread_m_s),
-                0.0,
-                draws.normal(self.rise_m_s, self.rise_spread_m_s),
-            ]
-        )
+        forward_m_s = draws.normal(self.speed_m_s, self.speed_spread_m_s)
+        upward_m_s = draws.normal(self.rise_m_s, self.rise_spread_m_s)
+        common = np.array([forward_m_s, 0.0, upward_m_s])
         middle = np.array([self.start_x_m, 0.0, height_m])
         states = [
             RigidState(

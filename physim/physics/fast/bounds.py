@@ -76,13 +76,7 @@ class EnergyBound:
     """
 
     def __init__(self, body: Body, basins: Sequence[Basin], table: Table) -> None:
-        """Turns the basins into the principal frame.
-
-        Args:
-            body: the pig.
-            basins: all its stable rests, pig frame.
-            table: for its friction.
-        """
+        """Takes all stable rests of the body (pig frame), and of the table the friction."""
         self._body = body
         to_principal = conjugate(body.principal_xyzw)
         friction = body.model.lateral_friction * table.surface.lateral_friction
@@ -93,13 +87,7 @@ class EnergyBound:
         """A pig of more energy than this is certain of nothing."""
 
     def basin(self, quat_xyzw: Quat, energy_m: float) -> int | None:
-        """The basin that a pig of this attitude and energy cannot leave, or None.
-
-        Args:
-            quat_xyzw: principal frame to world.
-            energy_m: potential and kinetic energy over m g, once the pig is lifted onto the
-                table: the engine lifts a pig that has sunk in, at no cost to its motion.
-        """
+        """The basin that a pig of this attitude and `energy_on_table_m` cannot leave, or None."""
         if energy_m >= self.max_limit_m:
             return None
         x, y, z = up_in_body(quat_xyzw)
@@ -200,11 +188,8 @@ def _dot(a: Triple, b: Triple) -> float:
 def max_com_height_m(hull: FloatArray, begin: Triple, end: Triple, points: int) -> float:
     """The greatest height of the centre of mass above the table, at some points of the way.
 
-    Args:
-        hull: (3, n) corners about the centre of mass [m].
-        begin: (3,) unit vector that points down at first, seen from the pig.
-        end: at last; the way follows the chord between them.
-        points: evenly spaced on the chord, both ends included.
+    The way follows the chord between two unit vectors that point down, seen from the pig; the
+    points are evenly spaced on it, both ends included.
     """
     share = np.arange(points) * (1.0 / (points - 1))
     x = (1.0 - share) * begin[0] + share * end[0]
@@ -373,16 +358,9 @@ def hull_distance_bound(
 ) -> float:
     """A lower bound of the distance of two hulls, at least half of it or above `cutoff_m`.
 
-    Gilbert's method walks through the differences between points of the two hulls towards the
-    shortest one; the bound is how far no difference gets along the present one.
-
-    Args:
-        hull: (3, n) corners of the first.
-        q: its attitude.
-        other_hull: (3, m) corners of the second.
-        other_q: its attitude.
-        between: from the first centre of mass to the second.
-        cutoff_m: a distance above which the bound need not be better.
+    Gilbert's method walks through the differences between points of the two hulls (corners
+    (3, n), attitude) towards the shortest one; the bound is how far no difference gets along the
+    present one. `between` goes from the first centre of mass to the second.
     """
     a, b, c = between
     bound = -1e9

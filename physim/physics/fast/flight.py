@@ -213,12 +213,7 @@ def rotated_on(q: Quat, momentum: Triple, moments: Triple, h: float, steps: int)
 
 @compiled
 def momentum_and_energy(q: Quat, spin: Triple, moments: Triple) -> tuple[Triple, float, float]:
-    """Of a body's rotation.
-
-    Returns:
-        Angular momentum in the world, twice the energy, and the highest angular speed that is
-        possible with both.
-    """
+    """Angular momentum in the world, twice the energy, and the highest angular speed with both."""
     a, b, c = world_to_body(q, spin)
     i, j, k = moments
     own = (i * a, j * b, k * c)
@@ -226,14 +221,6 @@ def momentum_and_energy(q: Quat, spin: Triple, moments: Triple) -> tuple[Triple,
     least = min(i, j, k)
     by_momentum = sqrt(own[0] * own[0] + own[1] * own[1] + own[2] * own[2]) / least
     return body_to_world(q, own), energy, min(by_momentum, sqrt(energy / least))
-
-
-@compiled
-def fall_s(spare_m: float, up_m_s: float) -> float:
-    """When what rises at this speed is this far below; 0 if it is so already."""
-    if spare_m <= 0.0:
-        return 0.0
-    return (up_m_s + sqrt(up_m_s * up_m_s + 2.0 * GRAVITY * spare_m)) / GRAVITY
 
 
 @compiled
@@ -248,15 +235,8 @@ def table_wait(
     """A time for which a flying body surely stays above the table; 0 at contact.
 
     A corner at height h that rises at speed s is above the table at least until
-    h + s t - a t^2 / 2 = 0, a being the most that it is accelerated.
-
-    Args:
-        hull: (3, n) corners.
-        most: (n,) the most that each of them is accelerated [m/s2].
-        q: the body's attitude.
-        spin: its angular velocity, body frame.
-        height_m: of its centre of mass.
-        up_m_s: the speed at which that rises.
+    h + s t - a t^2 / 2 = 0, a being the most that it is accelerated (`most`, (n,) [m/s2]). The
+    spin is along the body's axes; height and speed are those of the centre of mass.
     """
     x, y, z = up_in_body(q)
     heights = project(hull, (x, y, z)) + height_m
@@ -293,7 +273,10 @@ def landing_time_s(
     """
     most = GRAVITY + 1.58 * fastest * fastest * radii
     dips = most * (step_s * step_s / 8.0)
-    time_s = fall_s(height_m - radii.max(), up_m_s)
+    spare_m = height_m - radii.max()  # what it falls at least
+    time_s = 0.0
+    if spare_m > 0.0:
+        time_s = (up_m_s + sqrt(up_m_s * up_m_s + 2.0 * GRAVITY * spare_m)) / GRAVITY
     number = int(time_s / step_s)
     q = rotated_on(q, momentum, moments, step_s, number)
     begin_s = number * step_s

@@ -145,11 +145,11 @@ class PigPair(Engine):
 
         Args:
             states: of both pigs.
-            base_steps: since release.
-            engine_steps: since release, of all engines.
+            base_steps: as the attribute, up to now.
+            engine_steps: as the attribute, up to now.
             cap_s: time since release at which waiting ends [s].
-            fast: whether the roll ends once it is certain.
-            trajectory: takes down both pigs' ways, or None.
+            fast: as for `World.settle`.
+            trajectory: as for `World.settle`.
 
         Returns:
             How the roll ended, or None once the pigs can go on each alone.

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import threading
 from contextlib import ExitStack
-from types import TracebackType
 
 from physim.physics.body import Body
 from physim.physics.fast.bounds import (
@@ -161,12 +160,7 @@ class World:
         self._closed = False
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         with self._lock:
             self._closed = True
             self._open.close()
