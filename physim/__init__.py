@@ -2,7 +2,7 @@
 
     import physim
 
-    roll = physim.simulator(seed=1)                     # one roll
+    roll = physim.roll(seed=1)                     # one roll
     result = physim.batch(1000, seed=1)            # many: result.counts
     physim.score("trotter", "snouter").score       # 15; works without PyBullet
 
@@ -203,7 +203,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """Keeps `physim.simulator` and `physim.batch` the functions.
+    """Keeps `physim.roll` and `physim.batch` the functions.
 
     Importing the modules of the same names would put those in their place.
     """

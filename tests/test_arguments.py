@@ -24,18 +24,18 @@ LONG = "a" * 5000
 @pytest.mark.parametrize(
     "call",
     [
-        *(lambda s=s: physim.simulator(s) for s in ("x", 1.5, None, True, -1, 10**5000, [])),
-        *(lambda i=i: physim.simulator(1, i) for i in ("x", 1.5, None, True, -1)),
+        *(lambda s=s: physim.roll(s) for s in ("x", 1.5, None, True, -1, 10**5000, [])),
+        *(lambda i=i: physim.roll(1, i) for i in ("x", 1.5, None, True, -1)),
         *(
-            lambda m=m: physim.simulator(1, model=m)
+            lambda m=m: physim.roll(1, model=m)
             for m in (None, 5, [], b"standard", LONG, "", "a\0")
         ),
-        *(lambda m=m: physim.simulator(1, black=m) for m in (5, [], "", Path("nowhere"))),
-        *(lambda t=t: physim.simulator(1, toss=t) for t in (None, 5, [], "", LONG)),
-        *(lambda s=s: physim.simulator(1, surface=s) for s in (5, [], "", "mud")),
-        *(lambda h=h: physim.simulator(1, height_mm=h) for h in ("x", [], True, 10**400, np.nan)),
-        *(lambda t=t: physim.simulator(1, time_step_s=t) for t in ("x", [], True, 0, -1, np.inf)),
-        *(lambda s=s: physim.simulator(1, settle=s) for s in ("x", None, 5, [])),
+        *(lambda m=m: physim.roll(1, black=m) for m in (5, [], "", Path("nowhere"))),
+        *(lambda t=t: physim.roll(1, toss=t) for t in (None, 5, [], "", LONG)),
+        *(lambda s=s: physim.roll(1, surface=s) for s in (5, [], "", "mud")),
+        *(lambda h=h: physim.roll(1, height_mm=h) for h in ("x", [], True, 10**400, np.nan)),
+        *(lambda t=t: physim.roll(1, time_step_s=t) for t in ("x", [], True, 0, -1, np.inf)),
+        *(lambda s=s: physim.roll(1, settle=s) for s in ("x", None, 5, [])),
         *(lambda n=n: physim.batch(n) for n in ("2", 1.5, True, 0, None)),
         *(lambda w=w: physim.batch(1, workers=w) for w in ("2", 1.5, True, 0)),
         *(lambda o=o: physim.batch(1, out=o) for o in (5, "a\0b", "", b"d", [])),
@@ -77,11 +77,11 @@ def test_what_stands_for_the_same_is_the_same(tmp_path: Path) -> None:
 
 
 def test_a_roll_takes_the_options_of_the_command_line() -> None:
-    full = physim.simulator(np.int64(5), 0, time_step_s=1 / 1024)  # type: ignore[arg-type]
-    fast = physim.simulator(5, 0, time_step_s=1 / 1024, settle="fast")
+    full = physim.roll(np.int64(5), 0, time_step_s=1 / 1024)  # type: ignore[arg-type]
+    fast = physim.roll(5, 0, time_step_s=1 / 1024, settle="fast")
     assert type(full.seed) is int
     assert fast.time_s <= full.time_s and fast.outcome is full.outcome
-    assert full.time_s != physim.simulator(5, 0).time_s
+    assert full.time_s != physim.roll(5, 0).time_s
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_functions_stay_functions_when_their_modules_are_imported() -> None:
     import physim.dataset.run
     import physim.simulator
 
-    assert callable(physim.simulator) and callable(physim.batch)
+    assert callable(physim.roll) and callable(physim.batch)
 
 
 def test_scores_need_neither_physics_nor_meshes() -> None:
@@ -45,7 +45,7 @@ def test_scores_need_neither_physics_nor_meshes() -> None:
 
 
 def test_a_roll_is_fixed_by_seed_and_index() -> None:
-    one, two = physim.simulator(5, 1), physim.simulator(seed=5, index=1)
+    one, two = physim.roll(5, 1), physim.roll(seed=5, index=1)
     assert one.pigs[0].position_m.tolist() == two.pigs[0].position_m.tolist()
     assert (one.seed, one.index) == (5, 1)
 

@@ -22,16 +22,16 @@ INTERNAL = (
 
 
 def test_a_roll_equals_itself_made_again() -> None:
-    roll, again = physim.simulator(seed=1), physim.simulator(seed=1)
+    roll, again = physim.roll(seed=1), physim.roll(seed=1)
     assert roll is not again
     assert roll == again and hash(roll) == hash(again)
     assert (roll != again) is False
-    assert physim.simulator(seed=2) != roll
+    assert physim.roll(seed=2) != roll
     assert len({roll, again, pickle.loads(pickle.dumps(roll))}) == 1
 
 
 def test_the_last_bit_makes_a_difference() -> None:
-    roll = physim.simulator(seed=1)
+    roll = physim.roll(seed=1)
     black, pink = roll.pigs
     place = pink.position_m.copy()
     place[2] = np.nextafter(place[2], 1.0)
@@ -53,7 +53,7 @@ def test_nan_equals_nan_in_the_same_place() -> None:
     assert state(0.0, 0.0, 1.0) != state(-0.0, 0.0, 1.0)
     both = Toss(state(nan, 0.0, 1.0), state(0.0, 0.0, 1.0))
     assert both == Toss(state(nan, 0.0, 1.0), state(0.0, 0.0, 1.0))
-    roll = physim.simulator(seed=1)
+    roll = physim.roll(seed=1)
     assert replace(roll, time_s=nan) == replace(roll, time_s=float("nan")) != roll
 
 

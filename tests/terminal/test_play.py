@@ -65,7 +65,7 @@ def test_the_risk_of_the_next_throw_is_that_of_the_real_rolls(desk: Desk) -> Non
 def test_real_physics_rolls_and_a_game_that_was_left_goes_on_with_the_same_rolls(
     desk: Desk,
 ) -> None:
-    """The throws are those of `physim.simulator`, whether the game was left between them or not."""
+    """The throws are those of `physim.roll`, whether the game was left between them or not."""
     options = ("--players", "Ana", "Ben", "--seed", 7, "--toss", "hand", "--rule",
                "oinker_costs=turn")  # fmt: skip
     assert desk.run("play", *options, typed="roll")[0] == 0
@@ -73,7 +73,7 @@ def test_real_physics_rolls_and_a_game_that_was_left_goes_on_with_the_same_rolls
     assert code == 0 and "Going on after 1 move." in out and "`physim play` goes on" in out
     thrown = [event for event in desk.events(SAVE) if event["event"] == "throw"]
     for index, event in enumerate(thrown):
-        roll = physim.simulator(7, index, toss="hand")
+        roll = physim.roll(7, index, toss="hand")
         assert event["outcome"] == roll.outcome.value and event["points"] == roll.score
         assert event["poses"] == [pig.pose.value for pig in roll.pigs]
     assert len(thrown) == 3
@@ -97,7 +97,7 @@ def test_with_a_window_each_roll_is_shown_before_it_is_told_and_the_game_outlive
     events = desk.events(SAVE)
     assert code == 0 and len(events) == 4
     assert [event["outcome"] for event in events] == [
-        physim.simulator(7, index, settle="full").outcome.value for index in range(4)
+        physim.roll(7, index, settle="full").outcome.value for index in range(4)
     ]
     assert [(index, saved) for index, _, saved in shown] == [(0, 1), (1, 2), (2, 3)]
     assert shown[0][1] == "Ana: 0 + 0 this turn"
