@@ -26,10 +26,7 @@ LONG = "a" * 5000
     [
         *(lambda s=s: physim.roll(s) for s in ("x", 1.5, None, True, -1, 10**5000, [])),
         *(lambda i=i: physim.roll(1, i) for i in ("x", 1.5, None, True, -1)),
-        *(
-            lambda m=m: physim.roll(1, model=m)
-            for m in (None, 5, [], b"standard", LONG, "", "a\0")
-        ),
+        *(lambda m=m: physim.roll(1, model=m) for m in (None, 5, [], b"standard", LONG, "", "a\0")),
         *(lambda m=m: physim.roll(1, black=m) for m in (5, [], "", Path("nowhere"))),
         *(lambda t=t: physim.roll(1, toss=t) for t in (None, 5, [], "", LONG)),
         *(lambda s=s: physim.roll(1, surface=s) for s in (5, [], "", "mud")),
