@@ -21,7 +21,7 @@ import numpy as np
 
 from physim.dataset.plan import BatchPlan
 from physim.errors import PhysicsError, PhysimError
-from physim.physics.simulate import simulate
+from physim.physics.simulate import PigsInEngine, simulate
 from physim.seeding import stream
 from physim.setup_options import FAST, FULL
 from physim.simulator import RestTable, Setup, Simulator, judge
@@ -62,14 +62,19 @@ def open_engine(name: str, setup: Setup) -> Iterator[RollOf]:
         with Simulator(replace(setup, settle=FULL if name == PHYSIM_FULL else FAST)) as simulator:
             yield simulator.roll
         return
-    rests = (RestTable.of(setup.black), RestTable.of(setup.pink))
     with _two_pigs(name, setup) as pigs:
+        yield judged(setup, pigs)
 
-        def roll(seed: int, index: int) -> Roll:
-            toss = setup.toss.release(Draws(stream(seed, index)), index, setup.pigs)
-            return judge(seed, index, simulate(pigs, toss), setup.pigs, rests)
 
-        yield roll
+def judged(setup: Setup, pigs: PigsInEngine) -> RollOf:
+    """The rolls of an open engine, with physim's tosses before it and its classifier behind."""
+    rests = (RestTable.of(setup.black), RestTable.of(setup.pink))
+
+    def roll(seed: int, index: int) -> Roll:
+        toss = setup.toss.release(Draws(stream(seed, index)), index, setup.pigs)
+        return judge(seed, index, simulate(pigs, toss), setup.pigs, rests)
+
+    return roll
 
 
 @dataclass(frozen=True)

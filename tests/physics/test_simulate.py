@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from physim.bench.race import Judged, plain_pybullet
-from physim.statistics.compare import g_test
-
+from physim.bench.benchmark import RollOf, judged
+from physim.physics.body import Body
+from physim.physics.simulate import PlainPyBullet
 from physim.simulator import Setup, Simulator
+from physim.statistics.tests import g_test
 from physim.tosses.release import Trapdoor
 from physim.types import Outcome, Pose
 
@@ -17,10 +18,15 @@ ERROR_RATE = 1e-5
 MOVING = ("door_angle_rad", "pitch_rate_rad_s", "slide_m_s")
 
 
-def poses_of(rolls: Simulator | Judged, count: int) -> Counter[Pose]:
+def reference_loop(setup: Setup) -> PlainPyBullet:
+    bodies = Body.of(setup.black), Body.of(setup.pink)
+    return PlainPyBullet(bodies, setup.table, setup.settings, setup.criterion)
+
+
+def poses_of(roll_of: RollOf, count: int) -> Counter[Pose]:
     poses: Counter[Pose] = Counter()
     for index in range(count):
-        roll = rolls.roll(SEED, index)
+        roll = roll_of(SEED, index)
         if roll.outcome not in (Outcome.OFF_TABLE, Outcome.UNSETTLED):
             poses.update(pig.pose for pig in roll.pigs)
     return poses
@@ -33,13 +39,13 @@ def p_value(first: Counter[Pose], second: Counter[Pose]) -> float:
 
 def test_the_fast_path_rolls_what_the_reference_loop_rolls() -> None:
     setup = Setup.named()
-    with Simulator(setup) as fast, Judged(setup, plain_pybullet(setup)) as reference:
-        ours, theirs = poses_of(fast, ROLLS), poses_of(reference, ROLLS)
+    with Simulator(setup) as fast, reference_loop(setup) as pigs:
+        ours, theirs = poses_of(fast.roll, ROLLS), poses_of(judged(setup, pigs), ROLLS)
     assert sum(theirs.values()) > 1.9 * ROLLS
     assert p_value(ours, theirs) > ERROR_RATE
     # The same check must reject pigs that are set down and not tossed.
     assert isinstance(setup.toss, Trapdoor)
     still = {name: 0.0 for name in vars(setup.toss) if "spread" in name or name in MOVING}
     laid = replace(setup, toss=replace(setup.toss, heights_m=(0.001,), **still))
-    with Judged(laid, plain_pybullet(laid)) as reference:
-        assert p_value(ours, poses_of(reference, ROLLS // 4)) < ERROR_RATE
+    with reference_loop(laid) as pigs:
+        assert p_value(ours, poses_of(judged(laid, pigs), ROLLS // 4)) < ERROR_RATE
