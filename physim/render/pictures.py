@@ -13,7 +13,7 @@ from physim.render.camera import framing
 from physim.render.pig_meshes import PlacedPig
 from physim.render.replay import Replay
 from physim.render.scene import Image, picture
-from physim.types import Outcome, Roll, Table
+from physim.types import Roll, Table
 
 Ink = tuple[int, int, int]
 PAPER, INK, FAINT = (250, 248, 244), (40, 36, 40), (120, 112, 116)
@@ -92,15 +92,14 @@ def headline(roll: Roll) -> str:
     return f"{name}: {roll.score} point{'' if roll.score == 1 else 's'}"
 
 
-def title_of(name: Outcome | str) -> str:
-    """`leaning_jowler` as "Leaning jowler"."""
-    text = name.value if isinstance(name, Outcome) else name
-    return text.replace("_", " ").capitalize()
+def title_of(name: str) -> str:
+    """`leaning_jowler` as "Leaning jowler"; outcomes and poses are texts."""
+    return name.replace("_", " ").capitalize()
 
 
 def poses_text(roll: Roll) -> str:
     """Both poses in a line."""
-    return ", ".join(f"{pig.name}: {title_of(pig.pose.value).lower()}" for pig in roll.pigs)
+    return ", ".join(f"{pig.name}: {title_of(pig.pose).lower()}" for pig in roll.pigs)
 
 
 def details(roll: Roll) -> str:
