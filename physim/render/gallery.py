@@ -112,7 +112,7 @@ def pose_sheet(folder: Path | str, progress: Progress = None) -> Pillow.Image:
                 index, name = found
                 seen = (source.replay(index).at_rest()[PIG_NAMES.index(name)],)
                 caption += f" (roll {index}, {name})"
-            tiles.append(Tile(title_of(pose.value), caption, seen))
+            tiles.append(Tile(title_of(pose), caption, seen))
         title = f"{counts.rolls:,} rolls of {_told(source)}"
     return contact_sheet(f"The six poses, as physics left them: {title}", tiles, progress=progress)
 
@@ -131,7 +131,7 @@ def outcome_sheet(folder: Path | str, progress: Progress = None) -> Pillow.Image
     with DatasetReplaySource(folder) as source:
         for k in order:
             replay = source.replay(int(columns["index"][firsts[k]]))
-            poses = " and ".join(title_of(pig.pose.value).lower() for pig in replay.roll.pigs)
+            poses = " and ".join(title_of(pig.pose).lower() for pig in replay.roll.pigs)
             share = f"{counts[k]:,} of {total:,} ({counts[k] / total:.2%})"
             tiles.append(Tile.of(replay, f"{share}, here roll {replay.roll.index}: {poses}"))
         title = f"Outcomes of {total:,} rolls of {_told(source)}"
@@ -166,7 +166,7 @@ def rest_sheet(model: str, progress: Progress = None, name: str | None = None) -
         seen = PlacedPig(model, PINK, lying(rest.rest), pig.radius_m)
         on = ", ".join(dict.fromkeys(rest.rest.supports)).replace("_", " ")
         text = f"{rest.rest.probability:.2%}, margin {rest.margin:.2f}; on {on}"
-        tiles.append(Tile(f"Rest {rest.rest.index}: {title_of(rest.pose.value)}", text, (seen,)))
+        tiles.append(Tile(f"Rest {rest.rest.index}: {title_of(rest.pose)}", text, (seen,)))
     how_many = f"{len(chosen)} of " if len(chosen) < len(rests) else ""
     title = f"Rests of the model {name or Path(model).name}: {how_many}{len(rests)}, "
     title += "by how often a slow pig ends in them"

@@ -14,7 +14,7 @@ from physim.render.pig_meshes import PlacedPig
 from physim.render.replay import Replay
 from physim.render.scene import Image, picture
 from physim.rules.score import points_text
-from physim.types import Outcome, Roll, Table
+from physim.types import Roll, Table
 
 Ink = tuple[int, int, int]
 PAPER, INK, FAINT = (250, 248, 244), (40, 36, 40), (120, 112, 116)
@@ -90,15 +90,14 @@ def headline(roll: Roll) -> str:
     return f"{title_of(roll.outcome)}: {points_text(roll.score)}"
 
 
-def title_of(name: Outcome | str) -> str:
-    """`leaning_jowler` as "Leaning jowler"."""
-    text = name.value if isinstance(name, Outcome) else name
-    return text.replace("_", " ").capitalize()
+def title_of(name: str) -> str:
+    """`leaning_jowler` as "Leaning jowler"; outcomes and poses are texts."""
+    return name.replace("_", " ").capitalize()
 
 
 def poses_text(roll: Roll) -> str:
     """Both poses in a line."""
-    return ", ".join(f"{pig.name}: {title_of(pig.pose.value).lower()}" for pig in roll.pigs)
+    return ", ".join(f"{pig.name}: {title_of(pig.pose).lower()}" for pig in roll.pigs)
 
 
 def details(roll: Roll) -> str:

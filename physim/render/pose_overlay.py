@@ -109,5 +109,5 @@ def _told(result: PigResult, model: PigModel, state: RigidState) -> list[str]:
         f"centre of mass {margin_mm:.2f} mm inside the support polygon",
         f"world's up seen from the pig: {forward:+.2f} forward, {left:+.2f} left, {up:+.2f} up",
     ]
-    title = f"{result.name}: {title_of(result.pose.value)}{alone}"
+    title = f"{result.name}: {title_of(result.pose)}{alone}"
     return [title, *(line.replace("_", " ") for line in lines)]
