@@ -127,7 +127,7 @@ def fitted_values(fit: Path | None) -> dict[str, float]:
     """
     if fit is None:
         return {}
-    from physim.calibrate.export import read_fit
+    from physim.calibrate.priors import read_fit
 
     return read_fit(fit)
 
@@ -138,7 +138,7 @@ def with_origin(names: dict[str, Any], fit: Path | None) -> dict[str, Any]:
     Raises:
         ConfigError: no such file.
     """
-    from physim.calibrate.export import read_origin
+    from physim.calibrate.priors import read_origin
 
     origin = {"model": "standard", "toss": "trapdoor"}
     if fit is not None:
@@ -152,7 +152,7 @@ def check_seed(fit: Path | None, seed: int, seeds: int) -> None:
     Raises:
         ConfigError: says to take another one.
     """
-    from physim.calibrate.export import read_origin
+    from physim.calibrate.priors import read_origin
     from physim.errors import ConfigError
 
     used = None if fit is None else read_origin(fit)[1]

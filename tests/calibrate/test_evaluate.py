@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from physim.calibrate.evaluate import NO_PIG, Block, Evaluator, Trial
+from physim.calibrate.evaluate import NO_PIG, Block, Evaluator, Trial, simulate
 from physim.calibrate.priors import setup
-from physim.calibrate.sample import simulate
 from physim.simulator import Setup
 from physim.types import Pose
 

@@ -13,15 +13,13 @@ from scipy.special import logsumexp
 from scipy.stats import norm, truncnorm
 
 from physim.calibrate import posterior
-from physim.calibrate.emulator import Emulator
-from physim.calibrate.fit import SURFACE, Fit, Problem, run
-from physim.calibrate.posterior import Density, Observed, find_posterior, require_sampler
-from physim.calibrate.posterior import _drawn as drawn
+from physim.calibrate.emulator import Emulator, softmax
+from physim.calibrate.fit import Fit, run
+from physim.calibrate.posterior import LogPosterior, Observed, Posterior, draw, require_sampler
 from physim.calibrate.priors import Space
-from physim.calibrate.search import Posterior
-from physim.calibrate.surrogate import softmax
+from physim.calibrate.problem import SURFACE, Problem
 from physim.errors import ConfigError
-from tests.calibrate.made_up import NAMES, SPACE, MadeUp, at_prior, problem, real_rolls
+from tests.calibrate.made_up import NAMES, SPACE, MadeUp, problem, real_rolls
 
 Array = NDArray[np.float64]
 HEIGHTS = np.array([-0.5, 0.5])
@@ -61,8 +59,8 @@ def test_uncertain_log_odds_are_integrated_out(sd: float, pigs: int) -> None:
 
 
 def test_without_counts_the_prior_is_drawn() -> None:
-    density = Density([], np.zeros(2), np.full(2, -2.5), np.full(2, 1.0))
-    draws = drawn(require_sampler(), density, np.eye(2), 3, None)
+    density = LogPosterior([], np.zeros(2), np.full(2, -2.5), np.full(2, 1.0))
+    draws = draw(density, np.eye(2), 3)
     exact = truncnorm(-2.5, 1.0)
     assert draws.min() >= -2.5 and draws.max() <= 1.0
     assert draws.mean(axis=0) == pytest.approx(exact.mean(), abs=0.08)
@@ -84,8 +82,8 @@ def test_walkers_may_begin_anywhere(d: int, low: float, high: float, sd: float) 
     """The prior alone, cut off; the first parameter's bounds are those, the others' are wide."""
     lows, highs = np.full(d, -2.5), np.full(d, 2.5)
     lows[0], highs[0] = low, high
-    density = Density([], np.zeros(d), lows, highs)
-    draws = drawn(require_sampler(), density, sd**2 * np.ones((d, d)), 3, None)
+    density = LogPosterior([], np.zeros(d), lows, highs)
+    draws = draw(density, sd**2 * np.ones((d, d)), 3)
     exact = [truncnorm(a, b) for a, b in zip(lows, highs, strict=True)]
     assert (draws >= lows).all() and (draws <= highs).all()
     assert draws.mean(axis=0) == pytest.approx([one.mean() for one in exact], abs=0.08)
@@ -100,11 +98,11 @@ def test_the_draws_are_as_wide_as_the_density_in_many_dimensions(
     This would tell it.
     """
     emcee = require_sampler()
-    density = Density([], np.zeros(12), np.full(12, -2.5), np.full(12, 2.5))
+    density = LogPosterior([], np.zeros(12), np.full(12, -2.5), np.full(12, 2.5))
     exact = pytest.approx(truncnorm(-2.5, 2.5).std(), abs=0.02)
-    assert drawn(emcee, density, np.eye(12), 3, None).std(axis=0).mean() == exact
+    assert draw(density, np.eye(12), 3).std(axis=0).mean() == exact
     monkeypatch.setattr(emcee.moves, "StretchMove", emcee.moves.DESnookerMove)
-    assert drawn(emcee, density, np.eye(12), 3, None).std(axis=0).mean() != exact
+    assert draw(density, np.eye(12), 3).std(axis=0).mean() != exact
 
 
 def test_points_are_thrown_back_at_the_bounds_and_stay_apart() -> None:
@@ -126,12 +124,12 @@ def test_a_fit_on_its_bounds_has_a_posterior(
         monkeypatch.setattr(posterior, steps, 10)
     space = Space(SPACE.parameters[: len(names)])
     given = problem(real_rolls(), generations=1, rolls=200, method=SURFACE, space=space)
-    fit = run(given, MadeUp(), tmp_path, lambda: dict.fromkeys(names, 0.0))
+    fit = run(given, MadeUp(), tmp_path)
     point = np.full(len(names), share)
     estimate = replace(fit.estimate, mean=point, covariance=1e4 * np.eye(len(names)))
     fit = replace(fit, values=given.space.from_unit(point), estimate=estimate)
-    found = find_posterior(given, fit)
-    assert np.isfinite(found.draws).all()
+    found = fit.with_posterior(given).posterior
+    assert found is not None and np.isfinite(found.draws).all()
     assert found.draws.min() >= 0.0 and found.draws.max() <= 1.0
     assert (found.draws.std(axis=0) > 0.0).all()
 
@@ -143,11 +141,11 @@ def test_a_bent_valley_is_drawn_whole() -> None:
     emulator = Emulator(np.zeros((2, 1)), coefficients, np.zeros((11, 11)), np.ones((3, 1)))
     counts = np.array([[80, 108], [79, 107]])
     observed = Observed(emulator, HEIGHTS, counts)
-    density = Density([observed], np.zeros(2), np.full(2, -2.5), np.full(2, 2.5))
-    draws = drawn(require_sampler(), density, 0.04 * np.eye(2), 3, None)
+    density = LogPosterior([observed], np.zeros(2), np.full(2, -2.5), np.full(2, 2.5))
+    draws = draw(density, 0.04 * np.eye(2), 3)
     x, y = np.meshgrid(np.linspace(-2.5, 2.5, 1001), np.linspace(-2.5, 2.5, 401), indexing="ij")
     grid = np.column_stack([x.ravel(), y.ravel()])
-    log = np.concatenate([density.log(piece) for piece in np.array_split(grid, 40)])
+    log = np.concatenate([density(piece) for piece in np.array_split(grid, 40)])
     weight = np.exp(log - log.max())
     weight /= weight.sum()
     mean = weight @ grid
@@ -159,8 +157,7 @@ def test_a_bent_valley_is_drawn_whole() -> None:
 
 def fitted(given: Problem, folder: Path) -> Fit:
     folder.mkdir()
-    fit = run(given, MadeUp(), folder, at_prior)
-    return replace(fit, posterior=find_posterior(given, fit))
+    return run(given, MadeUp(), folder).with_posterior(given)
 
 
 def tail(posterior: Posterior, point: Array) -> float:
@@ -188,10 +185,10 @@ def test_hidden_truths_lie_among_the_draws(tmp_path: Path) -> None:
 def test_a_seed_gives_the_same_draws_and_another_like_ones(tmp_path: Path) -> None:
     given = problem(real_rolls(), generations=1, rolls=200, method=SURFACE)
     fit = fitted(given, tmp_path / "fit")
-    again = find_posterior(given, fit)
+    again = fit.with_posterior(given).posterior
     assert fit.posterior is not None
     assert np.array_equal(again.draws, fit.posterior.draws)
-    other = find_posterior(replace(given, schedule=replace(given.schedule, seed=2)), fit)
+    other = fit.with_posterior(replace(given, schedule=replace(given.schedule, seed=2))).posterior
     assert not np.array_equal(other.draws, again.draws)
     sd = np.sqrt(np.diag(again.covariance))
     assert np.abs((other.mean - again.mean) / sd).max() < 0.3
