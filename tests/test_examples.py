@@ -49,6 +49,7 @@ def test_no_example_is_left_out() -> None:
         "what_the_rolls_tell.py",
     }
     assert {path.name for path in (EXAMPLES / "research").glob("*.py")} == {
+        "castings.py",
         "do_the_pigs_differ.py",
         "fit.py",
     }

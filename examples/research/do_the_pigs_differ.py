@@ -11,11 +11,10 @@ made; it takes some seconds.
 from __future__ import annotations
 
 import numpy as np
+from fit import prior_runs
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.stats import chi2
-
-from fit import prior_runs  # isort: skip  # beside this file
 
 from physim.calibrate.posterior import log_posterior_about
 from physim.calibrate.priors import read_fit

@@ -19,64 +19,25 @@ from typing import Any
 
 import click
 import numpy as np
+from castings import APART, EachPig, casting, castings
 
 from physim.calibrate.checkpoint import Checkpoint, read_checkpoint
 from physim.calibrate.export import write_model
 from physim.calibrate.priors import (
-    COM,
     DEFAULT,
-    Parameter,
     Space,
     known_parameters,
-    setup,
     values_of,
 )
 from physim.calibrate.problem import MODEL, QUASI_STATIC, SURFACE, Problem
-from physim.calibrate.target import HeightCounts, Objective, Point, load_target
+from physim.calibrate.target import Objective, Point, load_target
 from physim.cli.calibrate import calibrate, make_fit
 from physim.cli.options import file_path, listed
 from physim.cli.output import clean_stdout
 from physim.dataset.plan import differences
 from physim.dataset.processes import cores
 from physim.errors import ConfigError, PhysimError
-from physim.simulator import Setup
-from physim.statistics.counts import NAMED_POSES
 from physim.types import PIG_NAMES
-
-# The black pig's shift of the centre of mass less the pink one's: two castings differ.
-APART = {
-    name.replace("_mm", "_difference_mm"): Parameter(
-        name.replace("_mm", "_difference_mm"), "mm", -0.6, 0.6, 0.0, 0.15, "two castings differ"
-    )
-    for name in COM
-}
-
-
-class EachPig(Objective):
-    """The distance from real rolls, each of the two pigs compared apart."""
-
-    def tables(self, sample: HeightCounts) -> dict[str, list[list[int]]]:
-        tables = super().tables(sample)
-        del tables["poses"]
-        for pig in PIG_NAMES:
-            by_height = [sample.poses(height, pig) for height in self.real.heights_mm]
-            tables[f"poses of {pig}"] = [[row[pose] for pose in NAMED_POSES] for row in by_height]
-        return tables
-
-
-def casting(values: Mapping[str, float], side: float) -> dict[str, float]:
-    """The values of the pig that has this share of the castings' difference."""
-    shift = {name: side * values.get(name.replace("_mm", "_difference_mm"), 0.0) for name in COM}
-    return {
-        **{name: value for name, value in values.items() if name not in APART},
-        **{name: values.get(name, 0.0) + shift[name] for name in COM},
-    }
-
-
-def castings(base: Setup, values: Mapping[str, float]) -> Setup:
-    """The setup of two castings: the black pig has half of the difference, the pink one less."""
-    black, pink = (setup(base, casting(values, side)) for side in (0.5, -0.5))
-    return replace(black, pink=pink.pink)
 
 
 def prior_runs(folders: Sequence[Path], problem: Problem) -> tuple[list[Point], list[str]]:

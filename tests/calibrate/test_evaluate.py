@@ -41,11 +41,11 @@ def test_the_rolls_are_the_same_for_more_workers_and_smaller_pieces(
     base: Setup, alone: list[Trial], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("physim.calibrate.evaluate.PIECE", 3)
-    seen: list[tuple[int, int]] = []
+    seen: list[tuple[int, int, str]] = []
     with Evaluator(base, 2) as evaluator:
-        trials = evaluator.roll(CANDIDATES, BLOCK, lambda done, total: seen.append((done, total)))
+        trials = evaluator.roll(CANDIDATES, BLOCK, lambda *told: seen.append(told))
     assert trials == alone
-    assert seen[0] == (0, 16) and seen[-1] == (16, 16)
+    assert seen[0] == (0, 16, "rolls") and seen[-1] == (16, 16, "rolls")
 
 
 def test_what_is_no_pig_is_not_rolled(base: Setup) -> None:
