@@ -149,21 +149,8 @@ class Trial:
     severity: float = 0.0
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    """A task: builds the setup of these values."""
-
-    number: int
-    values: tuple[tuple[str, float], ...]
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """A task: some rolls of a candidate."""
-
-    number: int
-    kit: Kit
-    rolls: range
+_Candidate = tuple[int, tuple[tuple[str, float], ...]]  # number and values
+_Piece = tuple[int, Kit, range]  # number of the candidate, and some of its rolls
 
 
 class Evaluator:
@@ -215,30 +202,30 @@ class Evaluator:
             if not screening.problem:
                 kit, rolls = _kit(content, block.seed), block.of(number)
                 pieces += [
-                    _Piece(number, kit, rolls[first : first + PIECE])
+                    (number, kit, rolls[first : first + PIECE])
                     for first in range(0, len(rolls), PIECE)
                 ]
-        done, total = 0, sum(len(piece.rolls) for piece in pieces)
+        done, total = 0, sum(len(rolls) for _, _, rolls in pieces)
         heights = heights_mm(self._base.toss)
         if progress:
             progress(done, total, ROLLS)
-        for piece, made in self._results(_roll, pieces):
-            trial = trials[piece.number]
+        for (number, _, rolls), made in self._results(_roll, pieces):
+            trial = trials[number]
             if isinstance(made, str):
-                trials[piece.number] = Trial(HeightCounts(), made, NO_PIG)
+                trials[number] = Trial(HeightCounts(), made, NO_PIG)
             elif not trial.problem:
                 table = decode(made)
                 columns = [table.column(name).to_pylist() for name in _COUNTED]
                 sample = trial.sample + sample_of(zip(*columns, strict=True), heights)
-                trials[piece.number] = Trial(sample)
-            done += len(piece.rolls)
+                trials[number] = Trial(sample)
+            done += len(rolls)
             if progress:
                 progress(done, total, ROLLS)
         return trials
 
     def _build(self, candidates: Sequence[Values]) -> list[tuple[bytes, Screening] | str]:
-        tasks = [_Candidate(i, tuple(values.items())) for i, values in enumerate(candidates)]
-        made = {task.number: built for task, built in self._results(_build, tasks)}
+        tasks = [(number, tuple(values.items())) for number, values in enumerate(candidates)]
+        made = {number: built for (number, _), built in self._results(_build, tasks)}
         return [made[number] for number in range(len(candidates))]
 
     def _results(
@@ -257,7 +244,7 @@ def _build(base: Kit, candidate: _Candidate) -> tuple[bytes, Screening] | str:
     before: tuple[Setup, Screening, Change] = pickle.loads(base.content)
     old, screening, change = before
     try:
-        changed = change(old, dict(candidate.values))
+        changed = change(old, dict(candidate[1]))
         prepared = Prepared.of(changed.pigs, changed.table)
     except PhysimError as error:
         return str(error)
@@ -269,7 +256,7 @@ def _roll(base: Kit, piece: _Piece) -> bytes | str:
     """In a worker: some rolls of a candidate, or why there are none."""
     del base
     try:
-        return make_rows(piece.kit, piece.rolls).content
+        return make_rows(*piece[1:]).content
     except PhysimError as error:  # such as states that are not numbers
         return str(error)
 

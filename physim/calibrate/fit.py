@@ -23,10 +23,10 @@ from physim.calibrate.checkpoint import (
     generation_step,
     open_checkpoint,
 )
-from physim.calibrate.evaluate import Block, Progress
+from physim.calibrate.evaluate import Block, Evaluator, Progress
 from physim.calibrate.posterior import REACH, LogPosterior, Posterior, draw, log_posterior_about
 from physim.calibrate.priors import Space, Values
-from physim.calibrate.problem import INFEASIBLE, SURFACE, Problem, Rolls, start_values
+from physim.calibrate.problem import INFEASIBLE, SURFACE, Problem, start_values
 from physim.calibrate.search import Estimate, Evaluation, Generation
 from physim.calibrate.target import Distance, HeightCounts
 from physim.errors import ConfigError
@@ -99,7 +99,7 @@ class Fit:
 
 def run(
     problem: Problem,
-    rolls: Rolls,
+    evaluator: Evaluator,
     folder: Path,
     *,
     progress: Progress | None = None,
@@ -109,7 +109,7 @@ def run(
 
     Args:
         problem: what is fitted.
-        rolls: makes them.
+        evaluator: makes the rolls.
         folder: of the checkpoint.
         progress: called with what is done and to be done, a generation at a time.
         tell: called with a line after each generation, estimate and wave.
@@ -119,9 +119,9 @@ def run(
         DatasetError: a checkpoint of another fit, or a folder that cannot be written to.
     """
     checkpoint = open_checkpoint(folder, problem.configuration())
-    steps = _Steps(problem, rolls, folder, checkpoint, progress, tell)
+    steps = _Steps(problem, evaluator, folder, checkpoint, progress, tell)
     if not checkpoint.start:
-        checkpoint.start = start_values(problem, rolls)
+        checkpoint.start = start_values(problem, evaluator)
         checkpoint.write(folder)
     fit = steps.searched()
     for number in range(1, problem.refinements + 1):
@@ -145,7 +145,7 @@ class _Steps:
     """The steps of a fit; what was rolled for one of them is not rolled again."""
 
     problem: Problem
-    rolls: Rolls
+    evaluator: Evaluator
     folder: Path
     checkpoint: Checkpoint
     progress: Progress | None
@@ -162,7 +162,7 @@ class _Steps:
         if step not in self.checkpoint.steps:
             problem, found = self.problem, []
             asked = candidates() if callable(candidates) else candidates
-            trials = self.rolls.roll(asked, block, self.progress)
+            trials = self.evaluator.roll(asked, block, self.progress)
             for values, trial in zip(asked, trials, strict=True):
                 point = tuple(problem.space.to_unit(values).tolist())
                 if trial.problem:

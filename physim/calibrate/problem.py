@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from physim.calibrate.evaluate import Block, Progress, Screening, Trial
+from physim.calibrate.evaluate import Evaluator
 from physim.calibrate.posterior import require_sampler
 from physim.calibrate.priors import (
     DEFAULT,
@@ -25,7 +25,6 @@ from physim.calibrate.search import (
     CmaSearch,
     Evaluation,
     Schedule,
-    Search,
     SurfaceSearch,
     default_population,
     least_samples,
@@ -43,23 +42,6 @@ MODEL, PRIOR, RANDOM, QUASI_STATIC = STARTS = ("model", "prior", "random", "quas
 INFEASIBLE = 1e9  # loss of a candidate that was not rolled, times 1 + its severity
 _GENERATIONS = {CMA: 30, SURFACE: 5}
 _QUASI_STATIC_GENERATIONS = 15
-
-
-class Rolls(Protocol):
-    """What rolls candidates: an `Evaluator`."""
-
-    def roll(
-        self,
-        candidates: Sequence[Values],
-        block: Block,
-        progress: Progress | None = None,
-    ) -> list[Trial]:
-        """The block's rolls of each candidate."""
-        ...
-
-    def screen(self, candidates: Sequence[Values]) -> list[Screening | str]:
-        """The quasi-static rests of each candidate, or why it is no pig."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -175,7 +157,7 @@ class Problem:
             "target": {"name": self.objective.name, "counts": self.objective.real.to_json()},
         }
 
-    def search(self, start: Values) -> Search:
+    def search(self, start: Values) -> CmaSearch | SurfaceSearch:
         """The search from these values."""
         point = self.space.to_unit(start)
         if self.method == CMA:
@@ -199,8 +181,8 @@ def _start_of(start: str) -> str | Values:
     return read_fit(Path(start))
 
 
-def start_values(problem: Problem, rolls: Rolls) -> dict[str, float]:
-    """From where the search sets out; `rolls` screens candidates of a quasi-static search."""
+def start_values(problem: Problem, evaluator: Evaluator) -> dict[str, float]:
+    """From where the search sets out; the evaluator screens candidates of a quasi-static search."""
     space, start = problem.space, problem.start
     if start == PRIOR:
         return {one.name: one.prior_mean for one in space.parameters}
@@ -208,7 +190,7 @@ def start_values(problem: Problem, rolls: Rolls) -> dict[str, float]:
         return _drawn(space, problem.schedule.seed)
     given = {} if isinstance(start, str) else {n: v for n, v in start.items() if n in space.names}
     values = given | values_of(problem.base, [name for name in space.names if name not in given])
-    return values | (_quasi_static(problem, values, rolls) if start == QUASI_STATIC else {})
+    return values | (_quasi_static(problem, values, evaluator) if start == QUASI_STATIC else {})
 
 
 def _drawn(space: Space, seed: int) -> dict[str, float]:
@@ -222,7 +204,7 @@ def _drawn(space: Space, seed: int) -> dict[str, float]:
     return values
 
 
-def _quasi_static(problem: Problem, start: Values, rolls: Rolls) -> dict[str, float]:
+def _quasi_static(problem: Problem, start: Values, evaluator: Evaluator) -> dict[str, float]:
     """Shape and centre of mass whose rests without dynamics are nearest to the real frequencies."""
     space, best = problem.space, Evaluation((), math.inf)
     schedule = Schedule(problem.schedule.seed, 2, default_population(len(space.names)))
@@ -231,7 +213,9 @@ def _quasi_static(problem: Problem, start: Values, rolls: Rolls) -> dict[str, fl
         points = search.ask()
         candidates = [space.from_unit(point) for point in points]
         generation = []
-        for point, values, rests in zip(points, candidates, rolls.screen(candidates), strict=True):
+        for point, values, rests in zip(
+            points, candidates, evaluator.screen(candidates), strict=True
+        ):
             if isinstance(rests, str):
                 loss = 10 * INFEASIBLE
             elif rests.problem:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.stats import qmc
@@ -92,14 +92,13 @@ class Estimate(ExactValue):
 
     Attributes:
         mean: (n,) of CMA-ES, averaged over the last third of the generations: near the optimum it
-            wanders with the noise of the rolls, and the best candidate is but the luckiest. Of
-            surfaces, the optimum.
+            wanders with the noise, and the best candidate is but the luckiest. Of surfaces, the
+            optimum.
         covariance: (n, n) of CMA-ES, of the points of those generations about their generation's
             mean; of surfaces, by the curvature at the optimum.
         generations: that were made.
         finished: whether the search has nothing left to narrow down.
-        at_border: (n,) whether each parameter lies on the border of the region that was sampled
-            last; CMA-ES has none.
+        at_border: (n,) whether each parameter lies on the border of the region sampled last.
     """
 
     mean: FloatArray
@@ -109,46 +108,18 @@ class Estimate(ExactValue):
     at_border: tuple[bool, ...]
 
 
-class Search(Protocol):
-    """What the loop over generations needs of a search."""
-
-    def ask(self) -> list[FloatArray]:
-        """The points of the next generation."""
-        ...
-
-    def tell(self, generation: Generation) -> None:
-        """Learns from a generation."""
-        ...
-
-    def estimate(self) -> Estimate:
-        """Where the search is now."""
-        ...
-
-
 def default_population(parameters: int) -> int:
     """The tutorial's 4 + 3 ln n, or `LEAST_POPULATION`."""
     return max(LEAST_POPULATION, 4 + int(3 * math.log(parameters)))
 
 
 def require_optimizer() -> Any:
-    """The class of the library's CMA-ES.
-
-    Raises:
-        ConfigError: it is not installed.
-    """
+    """The class of the library's CMA-ES, or a `ConfigError` that says how to install it."""
     return optional("cmaes", "calibrate", "the search").CMA
 
 
 class CmaSearch:
-    """CMA-ES, from a point of the cube.
-
-    Args:
-        start: (n,) the point.
-        schedule: how it goes.
-
-    Raises:
-        ConfigError: the optimiser is not installed.
-    """
+    """CMA-ES, from a point of the cube."""
 
     def __init__(self, start: FloatArray, schedule: Schedule) -> None:
         seed = np.random.SeedSequence(schedule.seed).generate_state(1)[0]  # of 32 bits
@@ -208,7 +179,7 @@ class SurfaceSearch:
     Args:
         start: (n,) the point of the cube to set out from.
         schedule: how it goes; `sigma` is not used.
-        objective: with the real rolls and the parameters.
+        objective: with real rolls and parameters.
         prior_runs: samples by their points; if enough of them are near the start, the first
             region lies about the optimum that they tell.
     """

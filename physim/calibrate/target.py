@@ -18,8 +18,8 @@ distribution, for any number of rolls, and it tends to the deviance as simulated
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -218,35 +218,26 @@ def _half(rows: Sequence[PairRow], half: int) -> Iterator[PairRow]:
 
 
 @dataclass(frozen=True)
-class Term:
-    """Two-sample G of one contingency table, with its degrees of freedom."""
-
-    name: str
-    g: float
-    df: int
-
-
-@dataclass(frozen=True)
 class Distance:
     """The distance of one sample from the real rolls.
 
     Attributes:
-        terms: one a contingency table.
+        terms: two-sample G and its degrees of freedom, by the contingency table's name.
         penalty: of the parameters, by the prior.
         tv: total variation distance of the six poses, heights pooled.
     """
 
-    terms: tuple[Term, ...]
+    terms: Mapping[str, tuple[float, int]]
     penalty: float
     tv: float
 
     @property
     def g(self) -> float:
-        return sum(term.g for term in self.terms)
+        return sum(g for g, _ in self.terms.values())
 
     @property
     def df(self) -> int:
-        return sum(term.df for term in self.terms)
+        return sum(df for _, df in self.terms.values())
 
     @property
     def p(self) -> float:
@@ -265,7 +256,7 @@ class Distance:
             "p": self.p,
             "tv": self.tv,
             "penalty": self.penalty,
-            "terms": [asdict(term) for term in self.terms],
+            "terms": [{"name": name, "g": g, "df": df} for name, (g, df) in self.terms.items()],
         }
 
 
@@ -286,13 +277,13 @@ class Objective:
     def __call__(self, sample: HeightCounts, values: Values) -> Distance:
         """Gives the distance of simulated rolls, from the same heights, at these values."""
         real, simulated = self.tables(self.real), self.tables(sample)
-        terms = tuple(
-            _term(f"{kind} at {height} mm", one, two)
+        terms = {
+            f"{kind} at {height} mm": _g(one, two)
             for kind in real
             for height, one, two in zip(
                 self.real.heights_mm, simulated[kind], real[kind], strict=True
             )
-        )
+        }
         one, two = _named(sample), _named(self.real)
         tv = total_variation(one, two) if sum(one) else 1.0
         return Distance(terms, self.space.penalty(values), tv)
@@ -314,11 +305,11 @@ def _named(sample: HeightCounts, height_mm: int | None = None) -> list[int]:
     return [poses[pose] for pose in NAMED_POSES]
 
 
-def _term(name: str, one: Sequence[int], two: Sequence[int]) -> Term:
+def _g(one: Sequence[int], two: Sequence[int]) -> tuple[float, int]:
     if not sum(one) or not sum(two):
-        return Term(name, _NO_POSES, len(one) - 1)
+        return _NO_POSES, len(one) - 1
     test = g_test(one, two)
-    return Term(name, test.g, test.df)
+    return test.g, test.df
 
 
 Point = tuple[FloatArray, HeightCounts]

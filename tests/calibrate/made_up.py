@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.calibrate.evaluate import Block, Progress, Screening, Trial
+from physim.calibrate.evaluate import Block, Evaluator, Progress, Screening, Trial
 from physim.calibrate.priors import Parameter, Space, Values
 from physim.calibrate.problem import CMA, Problem
 from physim.calibrate.search import Schedule
@@ -72,7 +72,7 @@ def drawn(rng: np.random.Generator, values: Values, rolls: int) -> HeightCounts:
 
 
 @dataclass
-class MadeUp:
+class MadeUp(Evaluator):
     """Rolls the made-up pig.
 
     Attributes:
