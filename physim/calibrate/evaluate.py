@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from physim.calibrate.priors import Values, setup
-from physim.calibrate.target import ROLLS, HeightCounts, heights_mm, sample_of
+from physim.calibrate.target import ROLLS, HeightCounts, Progress, heights_mm, sample_of
 from physim.dataset.job import Kit
 from physim.dataset.plan import SetupSource
 from physim.dataset.processes import PRELOAD
@@ -40,7 +40,6 @@ PIECE = 50  # rolls a task: about a second
 _LEAST_SHARE = 1e-4  # a pose that is there, however unlikely
 _COUNTED = ("index", "outcome", "black_pose", "pink_pose")
 
-Progress = Callable[[int, int, str], None]  # done, to be done, and of what
 Change = Callable[[Setup, Values], Setup]
 Task = TypeVar("Task")
 Made = TypeVar("Made")

@@ -139,11 +139,7 @@ def _posterior(fit: Fit, problem: Problem) -> dict[str, Json]:
 
 
 def write_models(folder: Path, base: Setup, values: Values) -> list[Path]:
-    """Writes the fitted pigs as folders for `--model`: one, or two where the base's pigs differ.
-
-    Raises:
-        ConfigError, ModelError: values that make no pig, or a folder that cannot be written to.
-    """
+    """Writes the fitted pigs as folders for `--model`: one, or two where the base's pigs differ."""
     if base.black is base.pink:
         return [write_model(folder / MODEL, base.black.name, values)]
     return [
@@ -154,11 +150,6 @@ def write_models(folder: Path, base: Setup, values: Values) -> list[Path]:
 
 def write_model(folder: Path, model: str, values: Values) -> Path:
     """Writes a model folder with fitted values; what is not fitted is as in the model given.
-
-    Args:
-        folder: made if need be.
-        model: name or folder of the model that the fit set out from.
-        values: parameters; those of the toss are left out.
 
     Raises:
         ConfigError, ModelError: values that make no pig, or a folder that cannot be written to.

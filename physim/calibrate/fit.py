@@ -23,12 +23,12 @@ from physim.calibrate.checkpoint import (
     generation_step,
     open_checkpoint,
 )
-from physim.calibrate.evaluate import Block, Evaluator, Progress
+from physim.calibrate.evaluate import Block, Evaluator
 from physim.calibrate.posterior import REACH, LogPosterior, Posterior, draw, log_posterior_about
 from physim.calibrate.priors import Space, Values
 from physim.calibrate.problem import INFEASIBLE, SURFACE, Problem, start_values
 from physim.calibrate.search import Estimate, Evaluation, Generation
-from physim.calibrate.target import Distance, HeightCounts
+from physim.calibrate.target import Distance, HeightCounts, Progress
 from physim.errors import ConfigError
 from physim.types import FloatArray
 
@@ -51,7 +51,6 @@ class Fit:
         values: of the parameters, rounded.
         estimate: in the unit cube; after the first one, its covariance stays.
         distance: of the rolls of the estimate from the real ones.
-        sample: those rolls.
         searched: the candidates of the search.
         estimates: the search's own and those that followed it.
         waves: of candidates that were drawn from the posterior.
@@ -62,12 +61,18 @@ class Fit:
     values: Mapping[str, float]
     estimate: Estimate
     distance: Distance
-    sample: HeightCounts
     searched: Generation
     estimates: Generation
     waves: Sequence[Generation]
     checkpoint: Checkpoint
     posterior: Posterior | None = None
+
+    @property
+    def sample(self) -> HeightCounts:
+        """The rolls of the estimate."""
+        sample = self.estimates[-1].sample
+        assert sample is not None
+        return sample
 
     def log_posterior(self, problem: Problem) -> LogPosterior:
         """The density about the estimate, by all samples."""
@@ -79,11 +84,7 @@ class Fit:
     def with_posterior(
         self, problem: Problem, progress: Progress | None = None, tell: Tell | None = None
     ) -> Fit:
-        """The fit with draws from its posterior.
-
-        Raises:
-            ConfigError: the sampler is not installed.
-        """
+        """The fit with draws from its posterior."""
         if tell:
             tell("drawing what the real rolls leave open of the parameters")
         spreads = problem.space.spreads
@@ -263,7 +264,6 @@ class _Steps:
             values=values,
             estimate=replace(estimate, mean=mean),
             distance=self.problem.objective(found.sample, values),
-            sample=found.sample,
             searched=searched,
             estimates=[*before, found],
             waves=waves,

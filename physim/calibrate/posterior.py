@@ -18,7 +18,7 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,11 +27,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from physim.calibrate.emulator import Emulator, fit_emulator, softmax
-from physim.calibrate.target import Objective, Point, contingency_tables
+from physim.calibrate.target import Objective, Point, Progress, contingency_tables
 from physim.errors import optional
 from physim.types import ExactValue, FloatArray
-
-Progress = Callable[[int, int, str], None]  # done, to be done, and of what
 
 REACH = 2.5  # spreads of the priors to each side of the fit: where samples are used, and x may be
 _JITTER = 1e-9  # variance added to log-odds: keeps Cholesky's method going where they are certain
@@ -230,11 +228,7 @@ class Posterior(ExactValue):
 
 
 def require_sampler() -> Any:
-    """The sampling library.
-
-    Raises:
-        ConfigError: it is not installed.
-    """
+    """The sampling library, or a `ConfigError` that says how to install it."""
     return optional("emcee", "calibrate", "the posterior's sampler")
 
 
@@ -244,20 +238,7 @@ def draw(
     seed: int,
     progress: Progress | None = None,
 ) -> FloatArray:
-    """Draws parameters.
-
-    Args:
-        log_posterior: their log density.
-        covariance: (d, d) about the middle, of the walkers at the start.
-        seed: of the draws.
-        progress: called with steps made and to be made.
-
-    Returns:
-        (m, d) draws, in the priors' spreads.
-
-    Raises:
-        ConfigError: the sampler is not installed.
-    """
+    """(m, d) draws in the priors' spreads; the walkers start with the (d, d) covariance."""
     emcee, d = require_sampler(), len(log_posterior.prior)
     rng = np.random.default_rng((seed, 1))
     walkers = max(_LEAST_WALKERS, _WALKERS_EACH * d)

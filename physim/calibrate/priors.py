@@ -86,12 +86,7 @@ _TRAPDOOR = (
 
 
 def registry(shape: PigShape | None) -> dict[str, Parameter]:
-    """Every parameter by name.
-
-    Args:
-        shape: of the model that the fit starts from; priors of a shape stand around it, since it
-            was modelled after the look of the toy. None for a mesh from elsewhere.
-    """
+    """Every parameter by name; priors of a shape stand around it, None is a mesh from elsewhere."""
     toss = (Parameter(TOSS + name, *rest) for name, *rest in _TRAPDOOR)  # type: ignore[arg-type]
     parameters = [*_FIXED, *toss, *(_of_shape(shape) if shape is not None else ())]
     return {parameter.name: parameter for parameter in parameters}
@@ -133,38 +128,35 @@ class Space:
         Raises:
             ConfigError: no name, an unknown one, or one twice.
         """
-        chosen: dict[str, Parameter] = {}
+        names, valid = tuple(names), f"(valid: {', '.join(known)})"
         for name in names:
             if name not in known:
-                raise ConfigError(
-                    f"unknown parameter `{shown_name(name)}`{hint(name, known)} "
-                    f"(valid: {', '.join(known)})"
-                )
-            if name in chosen:
+                unknown = f"unknown parameter `{shown_name(name)}`"
+                raise ConfigError(f"{unknown}{hint(name, known)} {valid}")
+            if names.count(name) > 1:
                 raise ConfigError(f"the parameter `{name}` is named twice")
-            chosen[name] = known[name]
-        if not chosen:
-            raise ConfigError(f"name at least one parameter (valid: {', '.join(known)})")
-        return cls(tuple(chosen.values()))
+        if not names:
+            raise ConfigError(f"name at least one parameter {valid}")
+        return cls(tuple(known[name] for name in names))
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(parameter.name for parameter in self.parameters)
+        return tuple(one.name for one in self.parameters)
 
     @property
     def low(self) -> FloatArray:
         """(n,) lower bounds."""
-        return np.array([parameter.low for parameter in self.parameters])
+        return np.array([one.low for one in self.parameters])
 
     @property
     def span(self) -> FloatArray:
         """(n,) what the side of the cube stands for."""
-        return np.array([parameter.high for parameter in self.parameters]) - self.low
+        return np.array([one.high for one in self.parameters]) - self.low
 
     @property
     def spreads(self) -> FloatArray:
         """(n,) standard deviations of the priors, in the unit cube."""
-        return np.array([parameter.prior_sd for parameter in self.parameters]) / self.span
+        return np.array([one.prior_sd for one in self.parameters]) / self.span
 
     @property
     def prior_means(self) -> FloatArray:
@@ -184,8 +176,7 @@ class Space:
     def penalty(self, values: Values) -> float:
         """-2 log of the prior density, less its least value."""
         return sum(
-            ((values[parameter.name] - parameter.prior_mean) / parameter.prior_sd) ** 2
-            for parameter in self.parameters
+            ((values[one.name] - one.prior_mean) / one.prior_sd) ** 2 for one in self.parameters
         )
 
 
@@ -238,11 +229,7 @@ def values_of(base: Setup, names: Iterable[str]) -> dict[str, float]:
 
 
 def factors(values: Values) -> dict[str, float]:
-    """The pig's own factors, by the names in `model.yaml`: what the default surface leaves.
-
-    Raises:
-        ConfigError: a restitution above that of the surface.
-    """
+    """The pig's own factors, by the names in `model.yaml`: what the default surface leaves."""
     surface, own = table().surface, {}
     if "restitution" in values:
         own["restitution"] = values["restitution"] / surface.restitution
@@ -323,42 +310,34 @@ FIT_YAML = "fit.yaml"
 
 
 def read_fit(path: Path) -> dict[str, float]:
-    """The values of a fit.
-
-    Args:
-        path: of its YAML, or the folder of that.
+    """The values of a fit, from its YAML or the folder of that.
 
     Raises:
         ConfigError: no such file, another one, or a value that no fit can have.
     """
     path, data = _loaded(path)
-    parameters = data.get("parameters")
-    if (
-        not isinstance(parameters, dict)
-        or not parameters
-        or not all(isinstance(entry, dict) for entry in parameters.values())
-    ):
+    entries = data.get("parameters")
+    if not isinstance(entries, dict) or not entries:
         raise ConfigError(f"{path}: is no result of a fit: it has no `parameters`")
-    bounds = {name: (one.low, one.high) for name, one in registry(None).items()}
-    shapes = [SHAPE + entry.name for entry in fields(PigShape)]  # bounds: those it was fitted in
-    config.check_keys(parameters, [*bounds, *shapes], f"{path}: parameters")
+    known = registry(None)
+    shapes = [SHAPE + entry.name for entry in fields(PigShape)]
+    config.check_keys(entries, [*known, *shapes], f"{path}: parameters")
     values = {}
-    for name, entry in parameters.items():
+    for name, entry in entries.items():
         where = f"{path}: {name}"
-        if name not in bounds and {"low", "high"} <= set(entry):
-            bounds[name] = (
-                config.number_at(entry, "low", where),
-                config.number_at(entry, "high", where),
-            )
-        values[name] = config.number_at(entry, "value", where, *bounds.get(name, ()))
+        bounds: tuple[float, ...] = ()
+        if not isinstance(entry, dict):
+            raise ConfigError(f"{where}: must be a mapping")
+        if name in known:
+            bounds = known[name].low, known[name].high
+        elif {"low", "high"} <= set(entry):  # of a shape, those it was fitted in
+            bounds = tuple(config.number_at(entry, key, where) for key in ("low", "high"))
+        values[name] = config.number_at(entry, "value", where, *bounds)
     return values
 
 
 def read_origin(path: Path) -> tuple[dict[str, str], int | None]:
     """The model and the toss that a fit set out from, and its seed, as far as it tells them.
-
-    Args:
-        path: of its YAML, or the folder of that.
 
     Raises:
         ConfigError: no such file, or names or a seed that are none.
@@ -372,10 +351,9 @@ def read_origin(path: Path) -> tuple[dict[str, str], int | None]:
         for key in ("model", "toss")
         if key in base
     }
-    seed = None
-    if "seed" in schedule:
-        seed = config.whole(f"{path}: schedule: `seed`", schedule["seed"], 0, MAX_SEED)
-    return names, seed
+    if "seed" not in schedule:
+        return names, None
+    return names, config.whole(f"{path}: schedule: `seed`", schedule["seed"], 0, MAX_SEED)
 
 
 def _loaded(path: Path) -> tuple[Path, dict[str, Any]]:

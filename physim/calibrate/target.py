@@ -18,7 +18,7 @@ distribution, for any number of rolls, and it tends to the deviance as simulated
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ from physim.tosses.release import TossModel, Trapdoor
 from physim.types import PIG_NAMES, ExactValue, FloatArray, Outcome, Pose
 
 Json = dict[str, Any]
+Progress = Callable[[int, int, str], None]  # done, to be done, and of what
 TABLE = "kern2006_pairs"
 ROLLS, TOUCHING = "rolls", "touching"
 OUTCOMES = (ROLLS, TOUCHING, "piggyback", "unsettled", "ambiguous", "off_table")

@@ -10,11 +10,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.calibrate.evaluate import Block, Evaluator, Progress, Screening, Trial
+from physim.calibrate.evaluate import Block, Evaluator, Screening, Trial
 from physim.calibrate.priors import Parameter, Space, Values
 from physim.calibrate.problem import CMA, Problem
 from physim.calibrate.search import Schedule
-from physim.calibrate.target import HeightCounts, Objective
+from physim.calibrate.target import HeightCounts, Objective, Progress
 from physim.seeding import stream
 from physim.simulator import Setup
 from physim.statistics.counts import NAMED_POSES

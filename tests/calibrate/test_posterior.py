@@ -143,7 +143,7 @@ def test_a_bent_valley_is_drawn_whole() -> None:
     observed = Observed(emulator, HEIGHTS, counts)
     density = LogPosterior([observed], np.zeros(2), np.full(2, -2.5), np.full(2, 2.5))
     draws = draw(density, 0.04 * np.eye(2), 3)
-    x, y = np.meshgrid(np.linspace(-2.5, 2.5, 1001), np.linspace(-2.5, 2.5, 401), indexing="ij")
+    x, y = np.meshgrid(np.linspace(-2.5, 2.5, 501), np.linspace(-2.5, 2.5, 201), indexing="ij")
     grid = np.column_stack([x.ravel(), y.ravel()])
     log = np.concatenate([density(piece) for piece in np.array_split(grid, 40)])
     weight = np.exp(log - log.max())
@@ -153,6 +153,15 @@ def test_a_bent_valley_is_drawn_whole() -> None:
     assert sd[0] > 0.2  # the valley bends: at one y it is half as wide
     assert np.abs((draws.mean(axis=0) - mean) / sd).max() < 0.25
     assert draws.std(axis=0) == pytest.approx(sd, rel=0.2)
+
+
+@pytest.fixture
+def fewer_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three parameters forget a place in some 15 steps; so many tell what is asserted here."""
+    for name, steps in (("_LEAST_BURN", 150), ("_LEAST_STEPS", 300)):
+        monkeypatch.setattr(posterior, name, steps)
+    for name in ("_BURN_EACH", "_STEPS_EACH"):
+        monkeypatch.setattr(posterior, name, 0)
 
 
 def fitted(given: Problem, folder: Path) -> Fit:
@@ -168,6 +177,7 @@ def tail(posterior: Posterior, point: Array) -> float:
     return float((far[:-1] > far[-1]).mean())
 
 
+@pytest.mark.usefixtures("fewer_steps")
 def test_hidden_truths_lie_among_the_draws(tmp_path: Path) -> None:
     """In the 95 % region of four in five; chance alone leaves out two or more with 2 %."""
     rng, inside = np.random.default_rng(5), 0
@@ -182,6 +192,7 @@ def test_hidden_truths_lie_among_the_draws(tmp_path: Path) -> None:
     assert inside >= 4
 
 
+@pytest.mark.usefixtures("fewer_steps")
 def test_a_seed_gives_the_same_draws_and_another_like_ones(tmp_path: Path) -> None:
     given = problem(real_rolls(), generations=1, rolls=200, method=SURFACE)
     fit = fitted(given, tmp_path / "fit")
