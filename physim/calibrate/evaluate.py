@@ -53,11 +53,13 @@ class Screening:
         shares: probability of each pose after a fall without speed, the mean of the two pigs.
         missing: named poses in which one of the pigs cannot lie.
         most_other: probability of rests that no rule names above which it is no pig.
+        no_pig: why there are no rests at all; empty if there are.
     """
 
     shares: Mapping[Pose, float]
     missing: tuple[Pose, ...]
     most_other: float = MOST_OTHER
+    no_pig: str = ""
 
     @classmethod
     def of(cls, tables: Iterable[RestTable], base: Screening | None = None) -> Screening:
@@ -82,6 +84,8 @@ class Screening:
     @property
     def problem(self) -> str:
         """Why the candidate is not rolled; empty if it is."""
+        if self.no_pig:
+            return self.no_pig
         if self.missing:
             return "it cannot lie as " + ", ".join(pose.value for pose in self.missing)
         if self.shares[Pose.OTHER] > self.most_other:
@@ -90,8 +94,8 @@ class Screening:
 
     @property
     def severity(self) -> float:
-        """How far from being rolled, to rank those that are not: 0 to 7."""
-        return len(self.missing) + self.shares[Pose.OTHER]
+        """How far from being rolled, to rank those that are not: 0 to 7, or `NO_PIG`."""
+        return NO_PIG if self.no_pig else len(self.missing) + self.shares[Pose.OTHER]
 
     def deviance(self, real: HeightCounts) -> float:
         """The deviance from real rolls, as if `WORTH_PIGS` of those had been seen."""
@@ -99,15 +103,12 @@ class Screening:
         pigs = sum(poses[pose] for pose in NAMED_POSES)
         shares = {pose: max(self.shares[pose], _LEAST_SHARE) for pose in NAMED_POSES}
         total = sum(shares.values())
-        return (
-            2
-            * WORTH_PIGS
-            * sum(
-                poses[pose] / pigs * math.log(poses[pose] / pigs * total / share)
-                for pose, share in shares.items()
-                if poses[pose]
-            )
+        terms = (
+            poses[pose] * math.log(poses[pose] / pigs * total / share)
+            for pose, share in shares.items()
+            if poses[pose]
         )
+        return 2.0 * WORTH_PIGS / pigs * sum(terms)
 
 
 @dataclass(frozen=True)
@@ -173,30 +174,17 @@ class Evaluator:
     def __exit__(self, *_: object) -> None:
         self._workers.close()
 
-    def screen(self, candidates: Sequence[Values]) -> list[Screening | str]:
-        """The quasi-static rests of each candidate, or why it is no pig."""
-        return [one if isinstance(one, str) else one[1] for one in self._build(candidates)]
+    def screen(self, candidates: Sequence[Values]) -> list[Screening]:
+        """The quasi-static rests of each candidate."""
+        return [screening for _, screening in self._build(candidates)]
 
     def roll(
         self, candidates: Sequence[Values], block: Block, progress: Progress | None = None
     ) -> list[Trial]:
-        """Rolls each candidate.
-
-        Args:
-            candidates: values of the parameters.
-            block: which rolls.
-            progress: called with the rolls made and those to make.
-
-        Raises:
-            WorkerError: worker processes died repeatedly.
-        """
+        """Makes the block's rolls of each candidate that may be rolled."""
         trials: list[Trial] = []
         pieces: list[_Piece] = []
-        for number, built in enumerate(self._build(candidates)):
-            if isinstance(built, str):
-                trials.append(Trial(HeightCounts(), built, NO_PIG))
-                continue
-            content, screening = built
+        for number, (content, screening) in enumerate(self._build(candidates)):
             trials.append(Trial(HeightCounts(), screening.problem, screening.severity))
             if not screening.problem:
                 kit, rolls = _kit(content, block.seed), block.of(number)
@@ -222,7 +210,7 @@ class Evaluator:
                 progress(done, total, ROLLS)
         return trials
 
-    def _build(self, candidates: Sequence[Values]) -> list[tuple[bytes, Screening] | str]:
+    def _build(self, candidates: Sequence[Values]) -> list[tuple[bytes, Screening]]:
         tasks = [(number, tuple(values.items())) for number, values in enumerate(candidates)]
         made = {number: built for (number, _), built in self._results(_build, tasks)}
         return [made[number] for number in range(len(candidates))]
@@ -238,15 +226,15 @@ class Evaluator:
                 yield task[0], result
 
 
-def _build(base: Kit, candidate: _Candidate) -> tuple[bytes, Screening] | str:
-    """In a worker: a candidate's pickled `SetupSource` and its screening, or why there is none."""
+def _build(base: Kit, candidate: _Candidate) -> tuple[bytes, Screening]:
+    """In a worker: a candidate's pickled `SetupSource`, and its screening."""
     before: tuple[Setup, Screening, Change] = pickle.loads(base.content)
     old, screening, change = before
     try:
         changed = change(old, dict(candidate[1]))
         prepared = Prepared.of(changed.pigs, changed.table)
     except PhysimError as error:
-        return str(error)
+        return b"", Screening({}, (), no_pig=str(error))
     content = pickle.dumps(SetupSource(changed, prepared), protocol=5)
     return content, Screening.of(prepared.rests, screening)
 

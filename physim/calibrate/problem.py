@@ -216,9 +216,7 @@ def _quasi_static(problem: Problem, start: Values, evaluator: Evaluator) -> dict
         for point, values, rests in zip(
             points, candidates, evaluator.screen(candidates), strict=True
         ):
-            if isinstance(rests, str):
-                loss = 10 * INFEASIBLE
-            elif rests.problem:
+            if rests.problem:
                 loss = INFEASIBLE * (1 + rests.severity)
             else:
                 loss = rests.deviance(problem.objective.real) + space.penalty(values)

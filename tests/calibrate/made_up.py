@@ -87,7 +87,7 @@ class MadeUp(Evaluator):
     calls: int = 0
     blocks: list[Block] = field(default_factory=list)
 
-    def screen(self, candidates: Sequence[Values]) -> list[Screening | str]:
+    def screen(self, candidates: Sequence[Values]) -> list[Screening]:
         raise AssertionError("nothing is to be screened")
 
     def roll(

@@ -58,5 +58,5 @@ def test_what_is_no_pig_is_not_rolled(base: Setup) -> None:
     assert "cannot lie as" in trials[1].problem and trials[1].severity < NO_PIG
     assert trials[2].problem == "" and trials[2].sample.rolls == 2
     assert [trial.sample.rolls for trial in trials[:2]] == [0, 0]
-    assert isinstance(screened[0], str) and not isinstance(screened[1], str)
+    assert screened[0].no_pig and not screened[1].no_pig
     assert Pose.SNOUTER in screened[1].missing

@@ -85,10 +85,10 @@ def test_each_start_is_where_its_name_says() -> None:
 class RealRests(MadeUp):
     """Rests whose shares are the real ones at (0.5, -0.25), and that need com_up above 0."""
 
-    def screen(self, candidates: Sequence[Values]) -> list[Screening | str]:
+    def screen(self, candidates: Sequence[Values]) -> list[Screening]:
         poses = load_target().poses()
         frequency = {pose: poses[pose] / sum(poses.values()) for pose in Pose}
-        screenings: list[Screening | str] = []
+        screenings: list[Screening] = []
         for values in candidates:
             up, forward = values["com_up_mm"] - 0.5, values["com_forward_mm"] + 0.25
             shares = dict(frequency)
@@ -96,7 +96,9 @@ class RealRests(MadeUp):
             shares[Pose.SIDE_DOT_UP] += 0.4 * up + 0.4 * forward
             shares[Pose.SIDE_DOT_DOWN] -= 0.4 * forward
             screenings.append(
-                "no pig" if up < -1.2 else Screening(shares, (Pose.SNOUTER,) if up < -0.5 else ())
+                Screening({}, (), no_pig="no pig")
+                if up < -1.2
+                else Screening(shares, (Pose.SNOUTER,) if up < -0.5 else ())
             )
         return screenings
 
