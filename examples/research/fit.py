@@ -138,7 +138,11 @@ def refusing() -> Iterator[None]:
         sys.exit(2)
 
 
-@click.command(params=[option for option in calibrate.params if option.name != "listing"])
+OWN = ("listing", "generations")
+
+
+@click.command(params=[option for option in calibrate.params if option.name not in OWN])
+@click.option("--generations", type=click.IntRange(0), help="0 goes by the samples alone.")
 @click.option("--half", type=click.Choice(["1", "2"]), help="Fit this half of the real rolls.")
 @click.option("--by-pig", is_flag=True, help="Compare each of the two pigs apart.")
 @click.option("--samples", type=file_path, multiple=True, help="An earlier fit to learn from.")
