@@ -18,7 +18,7 @@ from scipy.stats import chi2
 
 from physim.calibrate.posterior import log_posterior_about
 from physim.calibrate.priors import read_fit
-from physim.calibrate.problem import Problem
+from physim.calibrate.problem import FitProblem
 from physim.files import data_folder
 from physim.statistics.counts import NAMED_POSES
 
@@ -30,7 +30,7 @@ HEIGHTS_MM = (127, 203)
 
 def main() -> None:
     values = read_fit(FITS / "standard")
-    problem = Problem.named(parameters=tuple(values), method="surface")
+    problem = FitProblem.named(parameters=tuple(values), method="surface")
     samples, _ = prior_runs(
         sorted(path.parent for path in FITS.glob("*/checkpoint.json.gz")), problem
     )

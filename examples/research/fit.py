@@ -29,7 +29,7 @@ from physim.calibrate.priors import (
     known_parameters,
     values_of,
 )
-from physim.calibrate.problem import MODEL, QUASI_STATIC, SURFACE, Problem
+from physim.calibrate.problem import MODEL, QUASI_STATIC, SURFACE, FitProblem
 from physim.calibrate.target import Objective, Point, load_target
 from physim.cli.calibrate import calibrate, make_fit
 from physim.cli.options import file_path, listed
@@ -40,7 +40,7 @@ from physim.errors import ConfigError, PhysimError
 from physim.types import PIG_NAMES
 
 
-def prior_runs(folders: Sequence[Path], problem: Problem) -> tuple[list[Point], list[str]]:
+def prior_runs(folders: Sequence[Path], problem: FitProblem) -> tuple[list[Point], list[str]]:
     """Points and samples of the fits in these folders, and a digest of each fit's samples.
 
     The real rolls, the seed, the schedule and the priors may have been others: samples do not
@@ -65,7 +65,7 @@ def prior_runs(folders: Sequence[Path], problem: Problem) -> tuple[list[Point], 
     return points, digests
 
 
-def points_of(checkpoint: Checkpoint, problem: Problem) -> Iterator[Point]:
+def points_of(checkpoint: Checkpoint, problem: FitProblem) -> Iterator[Point]:
     """The samples of a checkpoint, at points of the problem's space."""
     space, names = problem.space, tuple(checkpoint.configuration["parameters"])
     missing = [name for name in space.names if name not in names]
@@ -100,12 +100,12 @@ def problem_of(
     generations: int | None = None,
     parameters: Sequence[str] = DEFAULT,
     **names: Any,
-) -> Problem:
+) -> FitProblem:
     """The problem of `physim calibrate`, with what only research asks for."""
     if samples and names.get("method") != SURFACE:
         raise ConfigError("samples of earlier fits are of use to the method `surface` alone")
     known = [name for name in parameters if name not in APART]
-    problem = Problem.named(parameters=known, generations=generations or None, **names)
+    problem = FitProblem.named(parameters=known, generations=generations or None, **names)
     space = Space.of(parameters, {**known_parameters(problem.base), **APART})
     apart = [name for name in space.names if name in APART]
     table = names.get("table", problem.objective.name)

@@ -46,7 +46,7 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
-class Screening:
+class RestScreening:
     """The quasi-static rests of a candidate.
 
     Attributes:
@@ -62,7 +62,7 @@ class Screening:
     no_pig: str = ""
 
     @classmethod
-    def of(cls, tables: Iterable[RestTable], base: Screening | None = None) -> Screening:
+    def of(cls, tables: Iterable[RestTable], base: RestScreening | None = None) -> RestScreening:
         """Screens pigs by their rests.
 
         Args:
@@ -167,14 +167,14 @@ class Evaluator:
 
     def __enter__(self) -> Evaluator:
         self._workers = LocalWorkers(self._count, PRELOAD)
-        screening = Screening.of(Prepared.of(self._base.pigs, self._base.table).rests)
+        screening = RestScreening.of(Prepared.of(self._base.pigs, self._base.table).rests)
         self._kit = _kit(pickle.dumps((self._base, screening, self._change), protocol=5), 0)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._workers.close()
 
-    def screen(self, candidates: Sequence[Values]) -> list[Screening]:
+    def screen(self, candidates: Sequence[Values]) -> list[RestScreening]:
         """The quasi-static rests of each candidate."""
         return [screening for _, screening in self._build(candidates)]
 
@@ -210,7 +210,7 @@ class Evaluator:
                 progress(done, total, ROLLS)
         return trials
 
-    def _build(self, candidates: Sequence[Values]) -> list[tuple[bytes, Screening]]:
+    def _build(self, candidates: Sequence[Values]) -> list[tuple[bytes, RestScreening]]:
         tasks = [(number, tuple(values.items())) for number, values in enumerate(candidates)]
         made = {number: built for (number, _), built in self._results(_build, tasks)}
         return [made[number] for number in range(len(candidates))]
@@ -226,17 +226,17 @@ class Evaluator:
                 yield task[0], result
 
 
-def _build(base: Kit, candidate: _Candidate) -> tuple[bytes, Screening]:
+def _build(base: Kit, candidate: _Candidate) -> tuple[bytes, RestScreening]:
     """In a worker: a candidate's pickled `SetupSource`, and its screening."""
-    before: tuple[Setup, Screening, Change] = pickle.loads(base.content)
+    before: tuple[Setup, RestScreening, Change] = pickle.loads(base.content)
     old, screening, change = before
     try:
         changed = change(old, dict(candidate[1]))
         prepared = Prepared.of(changed.pigs, changed.table)
     except PhysimError as error:
-        return b"", Screening({}, (), no_pig=str(error))
+        return b"", RestScreening({}, (), no_pig=str(error))
     content = pickle.dumps(SetupSource(changed, prepared), protocol=5)
-    return content, Screening.of(prepared.rests, screening)
+    return content, RestScreening.of(prepared.rests, screening)
 
 
 def _roll(base: Kit, piece: _Piece) -> bytes | str:

@@ -23,7 +23,7 @@ from physim.calibrate.priors import (
     offset_mm,
     setup,
 )
-from physim.calibrate.problem import Problem
+from physim.calibrate.problem import FitProblem
 from physim.dataset.manifest import make_folder, write_whole
 from physim.errors import ModelError
 from physim.files import read_plain
@@ -43,7 +43,7 @@ _TWO_SIDED = 1.96  # standard deviations to each side: 95 % of a normal distribu
 _HARDLY = 0.85  # of the prior's standard deviation is left
 
 
-def write_result(folder: Path, fit: Fit, problem: Problem) -> None:
+def write_result(folder: Path, fit: Fit, problem: FitProblem) -> None:
     """Writes `fit.yaml`, the fitted pig and the fitted toss.
 
     Raises:
@@ -57,7 +57,7 @@ def write_result(folder: Path, fit: Fit, problem: Problem) -> None:
     write_models(folder, problem.base, fit.values)
 
 
-def summary(fit: Fit, problem: Problem) -> Json:
+def summary(fit: Fit, problem: FitProblem) -> Json:
     """The result as plain values."""
     known, spread = fit.posterior or fit.estimate, "posterior" if fit.posterior else "search"
     sds = np.sqrt(np.diag(known.covariance))
@@ -121,7 +121,7 @@ def _rolls(fit: Fit) -> dict[str, int]:
     }
 
 
-def _posterior(fit: Fit, problem: Problem) -> dict[str, Json]:
+def _posterior(fit: Fit, problem: FitProblem) -> dict[str, Json]:
     """For each parameter the mean of the posterior and its 95 % interval."""
     if fit.posterior is None:
         return {}
@@ -211,7 +211,7 @@ def list_values(parameters: Mapping[str, Parameter]) -> dict[str, Any]:
     }
 
 
-def fit_text(fit: Fit, problem: Problem, out: Path) -> str:
+def fit_text(fit: Fit, problem: FitProblem, out: Path) -> str:
     """The fitted values and the frequencies beside the real ones."""
     distance, rolls = fit.distance, _rolls(fit)
     lines = [
@@ -238,7 +238,7 @@ def fit_text(fit: Fit, problem: Problem, out: Path) -> str:
     return "\n".join([*lines, f"{out}: fit.yaml, the fitted pig and toss"])
 
 
-def _parameter_lines(fit: Fit, problem: Problem) -> list[str]:
+def _parameter_lines(fit: Fit, problem: FitProblem) -> list[str]:
     space, posterior = problem.space, _posterior(fit, problem)
     sds = np.sqrt(np.diag((fit.posterior or fit.estimate).covariance)) * space.span
     spread = "95 % of draws" if posterior else "search sd"
@@ -255,7 +255,7 @@ def _parameter_lines(fit: Fit, problem: Problem) -> list[str]:
     return [*lines, *([f"weakly identified by these rolls: {', '.join(weak)}"] if weak else [])]
 
 
-def _pose_lines(fit: Fit, problem: Problem) -> list[str]:
+def _pose_lines(fit: Fit, problem: FitProblem) -> list[str]:
     real, simulated = problem.objective.real.poses(), fit.sample.poses()
     pigs = [sum(counts[pose] for pose in NAMED_POSES) for counts in (real, simulated)]
     lines = [f"{'pose':31}{'real %':>10}{'fitted %':>10}{'diff':>8}"]

@@ -26,9 +26,9 @@ from physim.calibrate.checkpoint import (
 from physim.calibrate.evaluate import Block, Evaluator
 from physim.calibrate.posterior import REACH, LogPosterior, Posterior, draw, log_posterior_about
 from physim.calibrate.priors import Space, Values
-from physim.calibrate.problem import INFEASIBLE, SURFACE, Problem, start_values
+from physim.calibrate.problem import INFEASIBLE, SURFACE, FitProblem, start_values
 from physim.calibrate.search import Estimate, Evaluation, Generation
-from physim.calibrate.target import Distance, HeightCounts, Progress
+from physim.calibrate.target import Discrepancy, HeightCounts, Progress
 from physim.errors import ConfigError
 from physim.types import FloatArray
 
@@ -60,7 +60,7 @@ class Fit:
 
     values: Mapping[str, float]
     estimate: Estimate
-    distance: Distance
+    distance: Discrepancy
     searched: Generation
     estimates: Generation
     waves: Sequence[Generation]
@@ -74,7 +74,7 @@ class Fit:
         assert sample is not None
         return sample
 
-    def log_posterior(self, problem: Problem) -> LogPosterior:
+    def log_posterior(self, problem: FitProblem) -> LogPosterior:
         """The density about the estimate, by all samples."""
         rolled = [*self.searched, *(one for wave in self.waves for one in wave), *self.estimates]
         points = [(np.array(one.point), one.sample) for one in rolled if one.sample is not None]
@@ -82,7 +82,7 @@ class Fit:
         return log_posterior_about(center, [*problem.prior_runs, *points], problem.objective)
 
     def with_posterior(
-        self, problem: Problem, progress: Progress | None = None, tell: Tell | None = None
+        self, problem: FitProblem, progress: Progress | None = None, tell: Tell | None = None
     ) -> Fit:
         """The fit with draws from its posterior."""
         if tell:
@@ -99,7 +99,7 @@ class Fit:
 
 
 def run(
-    problem: Problem,
+    problem: FitProblem,
     evaluator: Evaluator,
     folder: Path,
     *,
@@ -145,7 +145,7 @@ def run(
 class _Steps:
     """The steps of a fit; what was rolled for one of them is not rolled again."""
 
-    problem: Problem
+    problem: FitProblem
     evaluator: Evaluator
     folder: Path
     checkpoint: Checkpoint
@@ -280,7 +280,7 @@ def rounded(space: Space, point: FloatArray) -> dict[str, float]:
     return values
 
 
-def _line(problem: Problem, number: int, generation: Generation, estimate: Estimate) -> str:
+def _line(problem: FitProblem, number: int, generation: Generation, estimate: Estimate) -> str:
     g = [
         one.loss - problem.space.penalty(problem.space.from_unit(one.point))
         for one in generation

@@ -45,7 +45,7 @@ _QUASI_STATIC_GENERATIONS = 15
 
 
 @dataclass(frozen=True)
-class Problem:
+class FitProblem:
     """What is fitted, and how.
 
     Attributes:
@@ -94,7 +94,7 @@ class Problem:
         # The priors of a shape stand around it, so not the pig that was fitted to these rolls.
         model: str = "standard_before_fit",
         toss: str = "trapdoor_before_fit",
-    ) -> Problem:
+    ) -> FitProblem:
         """The problem that the options of the command line stand for; None is what suits.
 
         Raises:
@@ -181,7 +181,7 @@ def _start_of(start: str) -> str | Values:
     return read_fit(Path(start))
 
 
-def start_values(problem: Problem, evaluator: Evaluator) -> dict[str, float]:
+def start_values(problem: FitProblem, evaluator: Evaluator) -> dict[str, float]:
     """From where the search sets out; the evaluator screens candidates of a quasi-static search."""
     space, start = problem.space, problem.start
     if start == PRIOR:
@@ -204,7 +204,7 @@ def _drawn(space: Space, seed: int) -> dict[str, float]:
     return values
 
 
-def _quasi_static(problem: Problem, start: Values, evaluator: Evaluator) -> dict[str, float]:
+def _quasi_static(problem: FitProblem, start: Values, evaluator: Evaluator) -> dict[str, float]:
     """Shape and centre of mass whose rests without dynamics are nearest to the real frequencies."""
     space, best = problem.space, Evaluation((), math.inf)
     schedule = Schedule(problem.schedule.seed, 2, default_population(len(space.names)))

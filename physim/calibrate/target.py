@@ -219,7 +219,7 @@ def _half(rows: Sequence[PairRow], half: int) -> Iterator[PairRow]:
 
 
 @dataclass(frozen=True)
-class Distance:
+class Discrepancy:
     """The distance of one sample from the real rolls.
 
     Attributes:
@@ -275,7 +275,7 @@ class Objective:
     space: Space
     name: str = ""
 
-    def __call__(self, sample: HeightCounts, values: Values) -> Distance:
+    def __call__(self, sample: HeightCounts, values: Values) -> Discrepancy:
         """Gives the distance of simulated rolls, from the same heights, at these values."""
         real, simulated = self.tables(self.real), self.tables(sample)
         terms = {
@@ -287,7 +287,7 @@ class Objective:
         }
         one, two = _named(sample), _named(self.real)
         tv = total_variation(one, two) if sum(one) else 1.0
-        return Distance(terms, self.space.penalty(values), tv)
+        return Discrepancy(terms, self.space.penalty(values), tv)
 
     def tables(self, sample: HeightCounts) -> dict[str, list[list[int]]]:
         """The contingency tables that are compared: for each kind a row of counts a height."""

@@ -13,7 +13,7 @@ from physim.cli.output import clean_stdout, print_json, say
 
 if TYPE_CHECKING:
     from physim.calibrate.fit import Fit
-    from physim.calibrate.problem import Problem
+    from physim.calibrate.problem import FitProblem
 
 MAX_ROLLS, MAX_WORKERS = 10**8, 1024
 
@@ -128,7 +128,7 @@ def calibrate(
     with clean_stdout() as stdout:
         from physim.calibrate import export
         from physim.calibrate.priors import known_parameters
-        from physim.calibrate.problem import Problem
+        from physim.calibrate.problem import FitProblem
         from physim.dataset.processes import PRELOAD, begin, cores
         from physim.simulator import Setup
 
@@ -144,12 +144,12 @@ def calibrate(
         count = workers or cores()
         if count > 1:
             begin(PRELOAD)
-        problem = Problem.named(**names)  # what is wrong with it is said before a folder is made
+        problem = FitProblem.named(**names)  # what is wrong with it is said before a folder is made
         make_fit(problem, out, count, stdout, as_json=as_json)
 
 
 def make_fit(
-    problem: Problem, out: Path, workers: int, stdout: TextIO, *, as_json: bool, **how: Any
+    problem: FitProblem, out: Path, workers: int, stdout: TextIO, *, as_json: bool, **how: Any
 ) -> Fit:
     """Makes the fit into its folder, or goes on with it, and prints the result."""
     from physim.calibrate import export, fit

@@ -10,9 +10,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.calibrate.evaluate import Block, Evaluator, Screening, Trial
+from physim.calibrate.evaluate import Block, Evaluator, RestScreening, Trial
 from physim.calibrate.priors import Parameter, Space, Values
-from physim.calibrate.problem import CMA, Problem
+from physim.calibrate.problem import CMA, FitProblem
 from physim.calibrate.search import Schedule
 from physim.calibrate.target import HeightCounts, Objective, Progress
 from physim.seeding import stream
@@ -87,7 +87,7 @@ class MadeUp(Evaluator):
     calls: int = 0
     blocks: list[Block] = field(default_factory=list)
 
-    def screen(self, candidates: Sequence[Values]) -> list[Screening]:
+    def screen(self, candidates: Sequence[Values]) -> list[RestScreening]:
         raise AssertionError("nothing is to be screened")
 
     def roll(
@@ -117,8 +117,8 @@ def problem(
     start: Values = START,
     refinements: int = 0,
     waves: int = 0,
-) -> Problem:
-    return Problem(
+) -> FitProblem:
+    return FitProblem(
         objective=Objective(real, space, "made up"),
         schedule=Schedule(seed, rolls, population=12 if method == CMA else 32),
         generations=generations,

@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 from physim.calibrate.checkpoint import FILE_NAME, read_checkpoint
 from physim.calibrate.fit import FINAL_FIRST, Fit, run
 from physim.calibrate.priors import Space
-from physim.calibrate.problem import INFEASIBLE, Problem
+from physim.calibrate.problem import INFEASIBLE, FitProblem
 from physim.calibrate.search import Generation
 from physim.calibrate.target import HeightCounts
 from physim.errors import ConfigError, DatasetError
@@ -37,7 +37,7 @@ from tests.calibrate.made_up import (
 SHORT = {"generations": 5, "rolls": 100}
 
 
-def fitted(given: Problem, folder: Path, rolls: MadeUp | None = None) -> Fit:
+def fitted(given: FitProblem, folder: Path, rolls: MadeUp | None = None) -> Fit:
     return run(given, rolls or MadeUp(), folder)
 
 
@@ -147,7 +147,9 @@ def test_the_final_rolls_are_none_of_the_search(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_checkpoint_of_another_fit_is_refused(tmp_path: Path, other: Problem, told: str) -> None:
+def test_a_checkpoint_of_another_fit_is_refused(
+    tmp_path: Path, other: FitProblem, told: str
+) -> None:
     fitted(problem(real_rolls(), **SHORT), tmp_path)
     before = (tmp_path / FILE_NAME).read_bytes()
     with pytest.raises(DatasetError, match=told):

@@ -20,7 +20,7 @@ from physim.calibrate.checkpoint import read_checkpoint
 from physim.calibrate.evaluate import Block, Evaluator
 from physim.calibrate.fit import run
 from physim.calibrate.priors import Space, Values, read_fit
-from physim.calibrate.problem import Problem
+from physim.calibrate.problem import FitProblem
 from physim.calibrate.target import Objective
 from physim.dataset.processes import cores
 from physim.files import data_folder
@@ -38,10 +38,10 @@ _TOLD = 0.5  # of a combination's prior variance is gone: the table tells it
 
 
 @cache
-def problem() -> tuple[Problem, dict[str, float]]:
+def problem() -> tuple[FitProblem, dict[str, float]]:
     """The fit that learns from the samples of all shipped ones."""
     shipped = read_fit(FITS / "standard")
-    given = Problem.named(
+    given = FitProblem.named(
         parameters=tuple(shipped), method="surface", start=str(FITS / "standard"), waves=0
     )
     checkpoints = [read_checkpoint(FITS / name) for name in SAMPLES]

@@ -17,7 +17,7 @@ from physim.calibrate.emulator import Emulator, softmax
 from physim.calibrate.fit import Fit, run
 from physim.calibrate.posterior import LogPosterior, Observed, Posterior, draw, require_sampler
 from physim.calibrate.priors import Space
-from physim.calibrate.problem import SURFACE, Problem
+from physim.calibrate.problem import SURFACE, FitProblem
 from physim.errors import ConfigError
 from tests.calibrate.made_up import NAMES, SPACE, MadeUp, problem, real_rolls
 
@@ -164,7 +164,7 @@ def fewer_steps(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(posterior, name, 0)
 
 
-def fitted(given: Problem, folder: Path) -> Fit:
+def fitted(given: FitProblem, folder: Path) -> Fit:
     folder.mkdir()
     return run(given, MadeUp(), folder).with_posterior(given)
 

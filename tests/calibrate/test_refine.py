@@ -14,12 +14,12 @@ from physim.calibrate.emulator import Emulator
 from physim.calibrate.fit import Fit, Tell, run
 from physim.calibrate.posterior import LogPosterior, Observed
 from physim.calibrate.priors import Values
-from physim.calibrate.problem import SURFACE, Problem
+from physim.calibrate.problem import SURFACE, FitProblem
 from physim.errors import ConfigError, DatasetError
 from tests.calibrate.made_up import NAMES, START, TRUTH, MadeUp, problem, real_rolls
 
 
-def given(refinements: int = 0, generations: int = 1) -> Problem:
+def given(refinements: int = 0, generations: int = 1) -> FitProblem:
     return problem(
         real_rolls(),
         generations=generations,
@@ -113,7 +113,7 @@ def test_refinements_are_of_use_to_surfaces_alone() -> None:
     with pytest.raises(
         ConfigError, match="refinements and waves are of use to the method `surface` alone"
     ):
-        Problem.named(refinements=1)
+        FitProblem.named(refinements=1)
 
 
 def test_fewer_of_them_are_the_fit_of_that_number(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from physim.calibrate.checkpoint import read_checkpoint
-from physim.calibrate.problem import Problem
+from physim.calibrate.problem import FitProblem
 from physim.calibrate.target import HeightCounts, Objective, load_target
 from physim.errors import ConfigError
 from physim.files import data_folder
@@ -50,10 +50,10 @@ def test_the_shipped_fit_rests_on_the_samples_of_the_others(script: dict[str, An
 
 
 def test_samples_of_other_pigs_are_refused(script: dict[str, Any], tmp_path: Path) -> None:
-    other = Problem.named(model="standard", method="surface")
+    other = FitProblem.named(model="standard", method="surface")
     with pytest.raises(ConfigError, match=r"base\.black\.parts_sha256: "):
         script["prior_runs"]([FITS / "one"], other)
-    fewer = Problem.named(parameters=("com_up_mm", "friction"), method="surface")
+    fewer = FitProblem.named(parameters=("com_up_mm", "friction"), method="surface")
     with pytest.raises(ConfigError, match=r"parameters\.restitution"):
         script["prior_runs"]([FITS / "one"], fewer)
     with pytest.raises(ConfigError, match="holds no fit"):

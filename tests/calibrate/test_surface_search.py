@@ -11,7 +11,7 @@ from scipy.stats import chi2
 
 from physim.calibrate.checkpoint import FILE_NAME
 from physim.calibrate.fit import Fit, run
-from physim.calibrate.problem import SURFACE, Problem
+from physim.calibrate.problem import SURFACE, FitProblem
 from physim.calibrate.search import surface_population
 from physim.calibrate.target import HeightCounts, Point
 from physim.errors import ConfigError
@@ -25,11 +25,11 @@ from tests.calibrate.made_up import (
 )
 
 
-def asked(real: HeightCounts, seed: int = 1, generations: int = 3, rolls: int = 300) -> Problem:
+def asked(real: HeightCounts, seed: int = 1, generations: int = 3, rolls: int = 300) -> FitProblem:
     return problem(real, seed=seed, generations=generations, rolls=rolls, method=SURFACE)
 
 
-def fitted(given: Problem, folder: Path, rolls: MadeUp | None = None) -> Fit:
+def fitted(given: FitProblem, folder: Path, rolls: MadeUp | None = None) -> Fit:
     folder.mkdir(exist_ok=True)
     return run(given, rolls or MadeUp(), folder)
 

@@ -14,14 +14,14 @@ import pytest
 from physim.calibrate.checkpoint import FILE_NAME, read_checkpoint
 from physim.calibrate.fit import Fit, run
 from physim.calibrate.posterior import Posterior
-from physim.calibrate.problem import SURFACE, Problem
+from physim.calibrate.problem import SURFACE, FitProblem
 from physim.errors import DatasetError
 from tests.calibrate.made_up import MadeUp, problem, real_rolls
 
 FEW = 300  # real rolls, so that much is left open
 
 
-def given(waves: int, refinements: int = 1) -> Problem:
+def given(waves: int, refinements: int = 1) -> FitProblem:
     return problem(
         real_rolls(rolls=FEW),
         generations=1,
