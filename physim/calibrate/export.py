@@ -34,6 +34,7 @@ from physim.pigs.model_file import read_model_file
 from physim.simulator import Setup, keep
 from physim.statistics.counts import NAMED_POSES
 from physim.tosses.library import yaml_values
+from physim.types import FloatArray
 
 Json = dict[str, Any]
 TOSS_YAML, MODEL = "toss.yaml", "model"
@@ -59,8 +60,8 @@ def write_result(folder: Path, fit: Fit, problem: FitProblem) -> None:
 
 def summary(fit: Fit, problem: FitProblem) -> Json:
     """The result as plain values."""
-    known, spread = fit.posterior or fit.estimate, "posterior" if fit.posterior else "search"
-    sds = np.sqrt(np.diag(known.covariance))
+    covariance, spread = _covariance(fit), "search" if fit.draws is None else "posterior"
+    sds = np.sqrt(np.diag(covariance))
     scale = np.where(sds > 0, sds, 1.0)
     posterior = _posterior(fit, problem)
     parameters: Json = {}
@@ -86,7 +87,7 @@ def summary(fit: Fit, problem: FitProblem) -> Json:
     return {
         "method": problem.method,
         "parameters": parameters,
-        f"{spread}_correlation": np.round(known.covariance / np.outer(scale, scale), 3).tolist(),
+        f"{spread}_correlation": np.round(covariance / np.outer(scale, scale), 3).tolist(),
         "target": {"table": problem.objective.name, "rolls": problem.objective.real.rolls},
         "goodness_of_fit": fit.distance.to_json(),
         "budget": {
@@ -108,6 +109,11 @@ def summary(fit: Fit, problem: FitProblem) -> Json:
     }
 
 
+def _covariance(fit: Fit) -> FloatArray:
+    """(n, n) of the draws, or as the search had narrowed down, in the unit cube."""
+    return fit.estimate.covariance if fit.draws is None else np.atleast_2d(np.cov(fit.draws.T))
+
+
 def _rolls(fit: Fit) -> dict[str, int]:
     """Rolls of candidates and of estimates."""
     made = {
@@ -123,10 +129,10 @@ def _rolls(fit: Fit) -> dict[str, int]:
 
 def _posterior(fit: Fit, problem: FitProblem) -> dict[str, Json]:
     """For each parameter the mean of the posterior and its 95 % interval."""
-    if fit.posterior is None:
+    if fit.draws is None:
         return {}
     space = problem.space
-    ends = (fit.posterior.mean, *fit.posterior.interval)
+    ends = (fit.draws.mean(axis=0), *np.percentile(fit.draws, [2.5, 97.5], axis=0))
     mean, low, high = (space.from_unit(end) for end in ends)
     told = {}
     for one in space.parameters:
@@ -240,7 +246,7 @@ def fit_text(fit: Fit, problem: FitProblem, out: Path) -> str:
 
 def _parameter_lines(fit: Fit, problem: FitProblem) -> list[str]:
     space, posterior = problem.space, _posterior(fit, problem)
-    sds = np.sqrt(np.diag((fit.posterior or fit.estimate).covariance)) * space.span
+    sds = np.sqrt(np.diag(_covariance(fit))) * space.span
     spread = "95 % of draws" if posterior else "search sd"
     lines = [f"{'parameter':27}{'unit':>6}{'value':>9}{spread:>20}{'of the prior':>18}"]
     weak = []

@@ -24,7 +24,7 @@ from physim.calibrate.checkpoint import (
     open_checkpoint,
 )
 from physim.calibrate.evaluate import Block, Evaluator
-from physim.calibrate.posterior import REACH, LogPosterior, Posterior, draw, log_posterior_about
+from physim.calibrate.posterior import REACH, LogPosterior, draw, log_posterior_about
 from physim.calibrate.priors import Space, Values
 from physim.calibrate.problem import INFEASIBLE, SURFACE, FitProblem, start_values
 from physim.calibrate.search import Estimate, Evaluation, Generation
@@ -55,7 +55,8 @@ class Fit:
         estimates: the search's own and those that followed it.
         waves: of candidates that were drawn from the posterior.
         checkpoint: that it was made with; it may hold more.
-        posterior: of surfaces, once it was sampled.
+        draws: (m, n) in the unit cube from the posterior of surfaces, once it was sampled; those
+            that follow each other are alike.
     """
 
     values: Mapping[str, float]
@@ -65,7 +66,7 @@ class Fit:
     estimates: Generation
     waves: Sequence[Generation]
     checkpoint: Checkpoint
-    posterior: Posterior | None = None
+    draws: FloatArray | None = None
 
     @property
     def sample(self) -> HeightCounts:
@@ -95,7 +96,7 @@ class Fit:
             progress,
         )
         center = problem.space.to_unit(self.values)
-        return replace(self, posterior=Posterior(center + draws * spreads))
+        return replace(self, draws=center + draws * spreads)
 
 
 def run(
@@ -236,10 +237,10 @@ class _Steps:
         schedule = self.problem.schedule
 
         def drawn() -> list[Values]:
-            posterior = fit.with_posterior(self.problem, self.progress, self.told).posterior
-            assert posterior is not None
-            chosen = np.linspace(0, len(posterior.draws) - 1, schedule.population).astype(int)
-            return [self.problem.space.from_unit(draw) for draw in posterior.draws[chosen]]
+            draws = fit.with_posterior(self.problem, self.progress, self.told).draws
+            assert draws is not None
+            chosen = np.linspace(0, len(draws) - 1, schedule.population).astype(int)
+            return [self.problem.space.from_unit(draw) for draw in draws[chosen]]
 
         after = estimate_step(
             fit.estimate.generations, self.problem.final_rolls, len(fit.estimates) - 1

@@ -201,32 +201,6 @@ def log_posterior_about(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Posterior(ExactValue):
-    """Draws of the parameters, as likely as the real rolls and the prior leave them.
-
-    Attributes:
-        draws: (m, n) in the unit cube; those that follow each other are alike.
-    """
-
-    draws: FloatArray
-
-    @property
-    def mean(self) -> FloatArray:
-        """(n,) in the unit cube."""
-        return np.asarray(self.draws.mean(axis=0))
-
-    @property
-    def covariance(self) -> FloatArray:
-        """(n, n) in the unit cube."""
-        return np.atleast_2d(np.cov(self.draws.T))
-
-    @property
-    def interval(self) -> FloatArray:
-        """(2, n) ends of the intervals that leave out 2.5 % of the draws on either side."""
-        return np.asarray(np.percentile(self.draws, [2.5, 97.5], axis=0))
-
-
 def require_sampler() -> Any:
     """The sampling library, or a `ConfigError` that says how to install it."""
     return optional("emcee", "calibrate", "the posterior's sampler")

@@ -13,7 +13,6 @@ import pytest
 
 from physim.calibrate.checkpoint import FILE_NAME, read_checkpoint
 from physim.calibrate.fit import Fit, run
-from physim.calibrate.posterior import Posterior
 from physim.calibrate.problem import SURFACE, FitProblem
 from physim.errors import DatasetError
 from tests.calibrate.made_up import MadeUp, problem, real_rolls
@@ -38,7 +37,7 @@ def cheap_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def with_posterior(fit: Fit, *_: object) -> Fit:
         draws = np.random.default_rng(1).normal(fit.estimate.mean, 0.3, (500, 3))
-        return replace(fit, posterior=Posterior(np.clip(draws, 0.0, 1.0)))
+        return replace(fit, draws=np.clip(draws, 0.0, 1.0))
 
     monkeypatch.setattr(Fit, "with_posterior", with_posterior)
 
