@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from physim.calibrate import posterior
 from physim.calibrate.checkpoint import read_checkpoint
 from physim.calibrate.export import write_model
 from physim.calibrate.priors import read_fit, read_origin, setup, values_of
@@ -139,13 +140,22 @@ def test_another_fit_may_start_from_its_result(made: tuple[Path, Any], tmp_path:
     assert {name: e["start"] for name, e in told["parameters"].items()} == read_fit(out)
 
 
-def test_surfaces_end_with_a_posterior(tmp_path: Path) -> None:
-    run = command(
-        *("--out", tmp_path, *TINY, "--generations", "1", "--workers", "2"),
-        *("--method", "surface", "--population", "8", "--json"),
-    )
-    assert run.returncode == 0, run.stderr
-    result = json.loads(run.stdout)
+def test_surfaces_end_with_a_posterior(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for steps in ("_BURN_EACH", "_STEPS_EACH", "_LEAST_BURN", "_LEAST_STEPS"):
+        monkeypatch.setattr(posterior, steps, 20)
+    with pytest.raises(SystemExit) as ended:
+        main(
+            [
+                *("calibrate", "--out", str(tmp_path), *TINY, "--generations", "1"),
+                *("--workers", "1", "--method", "surface", "--population", "8", "--json"),
+            ]
+        )
+    told = capfd.readouterr()
+    assert ended.value.code == 0, told.err
+    assert told.err.count("drawing what the real rolls leave open") == 2  # for wave and result
+    result = json.loads(told.out)
     assert result["method"] == "surface"
     for entry in result["parameters"].values():
         low, high = entry["posterior_95"]

@@ -199,7 +199,7 @@ def test_a_seed_gives_the_same_draws_and_another_like_ones(tmp_path: Path) -> No
     again = fit.with_posterior(given).draws
     assert fit.draws is not None and again is not None
     assert np.array_equal(again, fit.draws)
-    other = fit.with_posterior(replace(given, schedule=replace(given.schedule, seed=2))).posterior
+    other = fit.with_posterior(replace(given, schedule=replace(given.schedule, seed=2))).draws
     assert other is not None and not np.array_equal(other, again)
     sd = again.std(axis=0)
     assert np.abs((other.mean(axis=0) - again.mean(axis=0)) / sd).max() < 0.3

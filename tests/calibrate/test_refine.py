@@ -34,6 +34,14 @@ def refined(folder: Path, count: int, rolls: MadeUp | None = None, tell: Tell | 
     return run(given(count), rolls or MadeUp(), folder, tell=tell)
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The checkpoint of a fit that was refined once."""
+    folder = tmp_path_factory.mktemp("fits") / "whole"
+    refined(folder, 1)
+    return (folder / FILE_NAME).read_text()
+
+
 def far(fit: Fit) -> float:
     return max(abs(fit.values[name] - TRUTH[name]) for name in NAMES)
 
@@ -145,14 +153,14 @@ def test_fewer_generations_draw_from_their_own_samples_alone(tmp_path: Path) -> 
         ({"sample": {}}, "a sample from other heights"),
     ],
 )
-def test_damaged_estimates_are_refused(tmp_path: Path, damage: object, message: str) -> None:
-    refined(tmp_path / "fit", 1)
-    path = tmp_path / "fit" / FILE_NAME
-    data = json.loads(path.read_text())
+def test_damaged_estimates_are_refused(
+    whole: str, tmp_path: Path, damage: object, message: str
+) -> None:
+    data = json.loads(whole)
     data["steps"]["estimate 1 after 1 generations, 40000 rolls"][0].update(damage)
-    path.write_text(json.dumps(data))
+    (tmp_path / FILE_NAME).write_text(json.dumps(data))
     with pytest.raises(DatasetError, match=f"no usable checkpoint .*{message}"):
-        read_checkpoint(tmp_path / "fit")
+        read_checkpoint(tmp_path)
 
 
 def test_a_start_beyond_the_bounds_is_gone_on_from(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,15 +31,25 @@ def given(waves: int, refinements: int = 1) -> FitProblem:
     )
 
 
-@pytest.fixture(autouse=True)
-def cheap_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="module")
+def cheap_draws() -> Iterator[None]:
     """Stands for a posterior: draws about the estimate."""
 
     def with_posterior(fit: Fit, *_: object) -> Fit:
         draws = np.random.default_rng(1).normal(fit.estimate.mean, 0.3, (500, 3))
         return replace(fit, draws=np.clip(draws, 0.0, 1.0))
 
-    monkeypatch.setattr(Fit, "with_posterior", with_posterior)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Fit, "with_posterior", with_posterior)
+        yield
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The checkpoint of a fit with a wave."""
+    folder = tmp_path_factory.mktemp("fits") / "whole"
+    widened(folder, 1)
+    return (folder / FILE_NAME).read_text()
 
 
 def widened(folder: Path, waves: int, rolls: MadeUp | None = None, refinements: int = 1) -> Fit:
@@ -106,11 +116,11 @@ def test_refused_candidates_are_told_and_left_out(tmp_path: Path) -> None:
         lambda wave: wave[0].pop("sample"),
     ],
 )
-def test_damaged_waves_are_refused(tmp_path: Path, damage: Callable[[list[Any]], None]) -> None:
-    widened(tmp_path / "fit", 1)
-    path = tmp_path / "fit" / FILE_NAME
-    data = json.loads(path.read_text())
+def test_damaged_waves_are_refused(
+    whole: str, tmp_path: Path, damage: Callable[[list[Any]], None]
+) -> None:
+    data = json.loads(whole)
     damage(data["steps"]["wave 1 about estimate 1 after 1 generations, 40000 rolls"])
-    path.write_text(json.dumps(data))
+    (tmp_path / FILE_NAME).write_text(json.dumps(data))
     with pytest.raises(DatasetError, match="no usable checkpoint"):
-        read_checkpoint(tmp_path / "fit")
+        read_checkpoint(tmp_path)
