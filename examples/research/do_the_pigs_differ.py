@@ -23,7 +23,7 @@ from physim.files import data_folder
 from physim.statistics.counts import NAMED_POSES
 
 FITS = data_folder("calibration") / "fits"
-REACH = 0.9  # of the optimum from the shipped fit, in the priors' spreads
+REACH, NEAR = 0.9, 1.0  # of the optimum and of samples, in the priors' spreads
 DIFFERENCE_SD = 0.5  # of the two pigs' centres of mass, as a share of the prior's spread
 HEIGHTS_MM = (127, 203)
 
@@ -36,10 +36,14 @@ def main() -> None:
     )
     space, real = problem.space, problem.objective.real
     center = space.to_unit(values)
-    about = log_posterior_about(center, samples, problem.objective)
+    near = [
+        (point, sample)
+        for point, sample in samples
+        if (np.abs(point - center) <= NEAR * space.spreads + 1e-12).all()
+    ]
+    about = log_posterior_about(center, near, problem.objective)
     poses = about.observed[0]  # the other is that of touching
-    near = [s for point, s in samples if (np.abs(point - center) <= 2.5 * space.spreads).all()]
-    simulated = np.array([[s.poses()[pose] for pose in NAMED_POSES] for s in near]).sum(axis=0)
+    simulated = np.array([[s.poses()[pose] for pose in NAMED_POSES] for _, s in near]).sum(axis=0)
     order = np.argsort(-simulated, kind="stable")  # the emulator's cells
     counts = {
         pig: np.array([[real.poses(mm, pig)[pose] for pose in NAMED_POSES] for mm in HEIGHTS_MM])
