@@ -71,10 +71,9 @@ class Emulator(ExactValue):
         q, c = self.coefficients.shape
         f = _basis(np.repeat(x, m, axis=0), np.tile(heights, n), self.waves)
         mean = (f @ self.coefficients).reshape(n, m, c)
-        single = f.astype(np.float32)
-        half = (single @ self._flat).reshape(n, m * c * c, q)
-        spread = (half @ single.reshape(n, m, q).transpose(0, 2, 1)).reshape(n, m, c, c, m)
-        covariance = spread.transpose(0, 1, 2, 4, 3).reshape(n, m * c, m * c).astype(float)
+        half = (f.astype(np.float32) @ self._flat).reshape(n, m * c * c, q)
+        spread = (half @ f.reshape(n, m, q).transpose(0, 2, 1)).reshape(n, m, c, c, m)
+        covariance = spread.transpose(0, 1, 2, 4, 3).reshape(n, m * c, m * c)
         return mean, 0.5 * (covariance + covariance.transpose(0, 2, 1))
 
     def probabilities(self, x: FloatArray, height: float) -> FloatArray:
