@@ -3,8 +3,8 @@
     python examples/what_the_rolls_tell.py [calibration/fits/standard]
 
 Parameters are measured in their priors' standard deviations. The eigenvectors of the posterior
-covariance are combinations that are told independently of each other; a variance of 1 means that
-the rolls said nothing beyond the prior, one near 0 that they fix the combination.
+covariance are combinations that are identified independently of each other; a variance of 1 means
+that the rolls said nothing beyond the prior, one near 0 that they fix the combination.
 """
 
 from __future__ import annotations
@@ -30,5 +30,5 @@ ways = ways * np.sign(ways[np.abs(ways).argmax(axis=0), range(len(names))])
 for variance, way in zip(variances, ways.T, strict=True):
     order = np.argsort(-np.abs(way))
     words = [f"{way[k]:+.2f} {names[k]}" for k in order if abs(way[k]) >= 0.3]
-    verdict = "told" if variance < 0.5 else "not told"
-    print(f"{variance:5.2f}  {verdict:9}  {'  '.join(words)}")
+    verdict = "identified" if variance < 0.5 else "weakly identified"
+    print(f"{variance:5.2f}  {verdict:17}  {'  '.join(words)}")

@@ -1,6 +1,10 @@
 """Shapes, tables and independent geometry that several tests share."""
 
+import os
 from collections.abc import Callable, Sequence
+
+# As `physim` has it, and before NumPy is loaded: the matrices are small.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pytest

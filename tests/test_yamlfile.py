@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from physim import config
-from physim.calibrate.export import read_fit
+from physim.calibrate.priors import read_fit
 from physim.errors import ConfigError
 from physim.pigs.model import load_model
 from physim.rules.ruleset import SETS_FOLDER, load_rules, read_change

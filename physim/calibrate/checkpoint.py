@@ -1,44 +1,44 @@
-"""What a fit has found so far, as one JSON file that is whole after every generation."""
+"""What a fit has rolled so far, as one JSON file that is whole after every generation.
+
+A fit follows from its configuration and from what its candidates came to. So these are kept, by the
+step of the fit that asked for them, and a fit that goes on takes the same steps again without a
+roll. Steps of other numbers of generations, rolls or estimates stay in the file, to come back to.
+"""
 
 from __future__ import annotations
 
 import gzip
 import json
-import math
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from physim.calibrate.sample import Sample
-from physim.calibrate.search import Found, Generation
+from physim import config
+from physim.calibrate.search import Evaluation, Generation
+from physim.calibrate.target import HeightCounts
 from physim.dataset.manifest import write_whole
 from physim.dataset.plan import differences, these_versions, this_platform
-from physim.errors import DatasetError
+from physim.errors import DatasetError, PhysimError
 from physim.files import read_plain
-from physim.types import FloatArray
 
 Json = dict[str, Any]
 FILE_NAME = "checkpoint.json"
-_FORMAT = 1
+_FORMAT, _WITHOUT_STEPS = 2, 1
 _MAX_BYTES = 10**9  # of the file, packed or not
 _SHOWN = 5  # differences
 
 
-@dataclass(frozen=True)
-class Wave:
-    """Candidates that were drawn from a posterior.
+def generation_step(number: int) -> str:
+    """The name of a generation of the search, from 0."""
+    return f"generation {number}"
 
-    Attributes:
-        after: generations, final rolls and refinements of the fit whose posterior it was.
-        found: the candidates, as a generation's.
-    """
 
-    after: tuple[int, int, int]
-    found: Generation
+def estimate_step(generations: int, rolls: int, number: int = 0, share: float = 1.0) -> str:
+    """The name of an estimate: the search's own, or one that moved a share of the way."""
+    step = f"estimate {number} after {generations} generations, {rolls} rolls"
+    return step if share == 1.0 else f"{step}, {share:g} of the way"
 
 
 @dataclass
@@ -48,48 +48,19 @@ class Checkpoint:
     Attributes:
         configuration: all that its result depends on, but for the number of generations.
         start: value of each parameter from where the search set out.
-        history: the generations that are done; a candidate's record says what it was rolled to.
-        final: of the rolls after the search: the number of generations, the values, the rolls.
-        refined: the values and rolls of estimates that came after that one.
-        waves: candidates that were drawn from the posterior.
-        others: `final` and `refined` of other numbers of generations or rolls.
+        steps: what the candidates of each step of the fit came to.
         made_with: each platform and set of versions that worked on it; bits differ among them.
     """
 
     configuration: Json
     start: Mapping[str, float] = field(default_factory=dict)
-    history: list[Generation] = field(default_factory=list)
-    final: Json | None = None
-    refined: list[Json] = field(default_factory=list)
-    waves: list[Wave] = field(default_factory=list)
-    others: list[Json] = field(default_factory=list)
+    steps: dict[str, Generation] = field(default_factory=dict)
     made_with: list[Json] = field(default_factory=list)
 
-    def samples(self) -> Iterator[tuple[FloatArray, Sample]]:
-        """Every candidate that was rolled: its point in the unit cube, and its rolls."""
-        for generation in [*self.history, *(wave.found for wave in self.waves)]:
-            for found in generation:
-                if "sample" in found.record:
-                    yield np.array(found.point), Sample.from_json(found.record["sample"])
-
-    def turn_to(self, final: Json) -> bool:
-        """Brings back the estimate of these numbers and values, if it was rolled once."""
-        for one in [{"final": self.final, "refined": self.refined}, *self.others]:
-            if one["final"] is not None and all(one["final"][key] == final[key] for key in final):
-                break
-        else:
-            one = {"final": None, "refined": []}
-        if self.final is not None and one["final"] is not self.final:
-            self.others.append({"final": self.final, "refined": self.refined})
-        self.others = [other for other in self.others if other is not one]
-        self.final, self.refined = one["final"], one["refined"]
-        return self.final is not None
-
-    def estimates(self) -> Iterator[tuple[dict[str, float], Sample]]:
-        """Every estimate that was rolled: its values, and its rolls."""
-        for one in [self.final, *self.refined]:
-            if one is not None:
-                yield one["values"], Sample.from_json(one["sample"])
+    def evaluations(self) -> Iterator[Evaluation]:
+        """Every candidate and every estimate that was rolled."""
+        for step in self.steps.values():
+            yield from (one for one in step if one.sample is not None)
 
     def write(self, folder: Path) -> None:
         """Writes the file; a kill leaves the old one or the new one.
@@ -105,20 +76,14 @@ class Checkpoint:
             "configuration": self.configuration,
             "made_with": self.made_with,
             "start": dict(self.start),
-            "final": self.final,
-            "refined": self.refined,
-            "waves": [
-                {"after": list(wave.after), "found": _plain(wave.found)} for wave in self.waves
-            ],
-            "others": self.others,
-            "generations": [_plain(generation) for generation in self.history],
+            "steps": {name: [_plain(one) for one in step] for name, step in self.steps.items()},
         }
         text = json.dumps(content, indent=1, allow_nan=False) + "\n"
         write_whole(folder / FILE_NAME, text.encode())
 
 
 def read_checkpoint(folder: Path) -> Checkpoint | None:
-    """The checkpoint of a folder, if there is one; it may be packed with gzip.
+    """Reads the checkpoint of a folder, if there is one; it may be packed with gzip.
 
     Raises:
         DatasetError: it cannot be read.
@@ -131,28 +96,9 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
     content = read_plain(path, DatasetError, "choose another folder", _MAX_BYTES)
     try:
         data = json.loads(gzip.decompress(content) if path == packed else content)
-        if data["format"] != _FORMAT:
-            raise ValueError(f"format {data['format']}, this physim reads {_FORMAT}")
-        checkpoint = Checkpoint(
-            configuration=dict(data["configuration"]),
-            start=dict(data["start"]),
-            history=[_generation(one) for one in data["generations"]],
-            final=data["final"],
-            refined=list(data.get("refined", [])),
-            waves=[
-                Wave(
-                    _three(wave["after"]),
-                    _generation(wave["found"]),
-                )
-                for wave in data.get("waves", [])
-            ],
-            others=list(data.get("others", [])),
-            made_with=list(data["made_with"]),
-        )
-        _check(checkpoint)
-        return checkpoint
+        return _checkpoint(data)
     except (
-        *(OSError, EOFError, zlib.error, RecursionError, DatasetError),
+        *(OSError, EOFError, zlib.error, RecursionError, PhysimError),
         *(ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError),
     ) as error:
         why = f"no `{error.args[0]}`" if isinstance(error, KeyError) else error
@@ -160,81 +106,6 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
             f"{path}: no usable checkpoint ({why}); choose another folder, or remove the file to "
             "begin anew"
         ) from error
-
-
-def _plain(generation: Generation) -> list[Json]:
-    return [
-        {"point": list(found.point), "loss": found.loss, "record": found.record}
-        for found in generation
-    ]
-
-
-def _generation(plain: list[Json]) -> Generation:
-    return tuple(
-        Found(tuple(map(float, one["point"])), float(one["loss"]), one["record"]) for one in plain
-    )
-
-
-def _three(after: list[int]) -> tuple[int, int, int]:
-    generations, rolls, refinements = after
-    return int(generations), int(rolls), int(refinements)
-
-
-def _check(checkpoint: Checkpoint) -> None:
-    """Refuses what no fit has written: all that a search is told again, and all counts."""
-    bounds = checkpoint.configuration["parameters"]
-    population = checkpoint.configuration["schedule"]["population"]
-    target = Sample.from_json(checkpoint.configuration["target"]["counts"])
-    if checkpoint.start:  # a model's own value may lie beyond the bounds
-        _check_values(checkpoint.start, bounds, "start")
-    for one in [{"final": checkpoint.final, "refined": checkpoint.refined}, *checkpoint.others]:
-        if one["final"] is None and one["refined"]:
-            raise ValueError("refined values without final ones")
-        for step in [] if one["final"] is None else [one["final"], *one["refined"]]:
-            _check_values(step["values"], bounds, "an estimate", within=True)
-            _check_sample(step["sample"], target)
-        if one["final"] is not None and any(
-            type(one["final"][key]) is not int for key in ("generations", "rolls")
-        ):
-            raise TypeError("an estimate without numbers of generations and rolls")
-        if any(
-            [type(on) for on in step["at_border"]] != [bool] * len(bounds)
-            for step in one["refined"]
-        ):
-            raise ValueError("a border of other parameters")
-    generations = [*checkpoint.history, *(wave.found for wave in checkpoint.waves)]
-    if any(len(generation) != population for generation in generations):
-        raise ValueError(f"a generation of other than {population} candidates")
-    for found in (one for generation in generations for one in generation):
-        if not checkpoint.start:
-            raise ValueError("no start")
-        if len(found.point) != len(bounds) or not all(0.0 <= x <= 1.0 for x in found.point):
-            raise ValueError("a point that is none of the unit cube")
-        if not math.isfinite(found.loss):
-            raise ValueError("a loss that is not finite")
-        if "problem" not in found.record:
-            _check_sample(found.record["sample"], target)
-            float(found.record["g"])
-
-
-def _check_values(
-    values: Mapping[str, Any], bounds: Mapping[str, Any], what: str, *, within: bool = False
-) -> None:
-    if set(values) != set(bounds):
-        raise ValueError(f"{what} of other parameters")
-    for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, float | int):
-            raise TypeError(f"{what}: `{name}` is no number")
-        if not math.isfinite(value):
-            raise ValueError(f"{what}: `{name}` is not finite")
-        if within and not bounds[name]["low"] - 1e-9 <= value <= bounds[name]["high"] + 1e-9:
-            raise ValueError(f"{what}: `{name}` out of its bounds")
-
-
-def _check_sample(plain: Json, target: Sample) -> None:
-    sample = Sample.from_json(plain)
-    if sample.heights_mm != target.heights_mm:
-        raise ValueError("a sample from other heights than the real rolls'")
 
 
 def open_checkpoint(folder: Path, configuration: Json) -> Checkpoint:
@@ -254,3 +125,68 @@ def open_checkpoint(folder: Path, configuration: Json) -> Checkpoint:
             "the same command as before, or choose another folder"
         )
     return found
+
+
+def _plain(one: Evaluation) -> Json:
+    plain: Json = {"point": list(one.point), "loss": one.loss}
+    if one.sample is None:
+        return {**plain, "problem": one.problem}
+    return {**plain, "sample": one.sample.to_json()}
+
+
+def _checkpoint(data: Json) -> Checkpoint:
+    """Checks all that a fit takes from the file."""
+    configuration, parameters = dict(data["configuration"]), data["configuration"]["parameters"]
+    start = {name: config.number(name, value) for name, value in data["start"].items()}
+    if start and set(start) != set(parameters):
+        raise ValueError("a start of other parameters")
+    if data["format"] == _WITHOUT_STEPS:
+        steps = _steps_of_format_1(data)
+    elif data["format"] == _FORMAT:
+        steps = data["steps"]
+    else:
+        raise ValueError(f"format {data['format']}, this physim reads {_FORMAT}")
+    heights = HeightCounts.from_json(configuration["target"]["counts"]).heights_mm
+    read: dict[str, Generation] = {
+        name: tuple(_evaluation(one, len(parameters), heights) for one in step)
+        for name, step in steps.items()
+    }
+    population = configuration["schedule"]["population"]
+    for name, step in read.items():
+        if len(step) != (1 if name.startswith("estimate") else population) or not start:
+            raise ValueError(f"{name}: {len(step)} candidates, or no start")
+    return Checkpoint(configuration, start, read, list(data["made_with"]))
+
+
+def _evaluation(plain: Json, parameters: int, heights: tuple[int, ...]) -> Evaluation:
+    point = tuple(config.number("a point", x) for x in plain["point"])
+    loss = config.number("a loss", plain["loss"])
+    if len(point) != parameters or not all(0.0 <= x <= 1.0 for x in point):
+        raise ValueError("a point that is none of the unit cube")
+    if "problem" in plain:
+        return Evaluation(point, loss, None, config.text("problem", plain["problem"]))
+    sample = HeightCounts.from_json(plain["sample"])
+    if sample.heights_mm != heights:
+        raise ValueError("a sample from other heights than the real rolls'")
+    return Evaluation(point, loss, sample)
+
+
+def _steps_of_format_1(data: Json) -> Json:
+    """The steps of a fit from before physim 2, such as those that are shipped."""
+    if data.get("refined") or data.get("waves"):
+        raise ValueError(
+            "of an earlier physim, which cannot be gone on with; give its fit.yaml to --start"
+        )
+    steps: Json = {
+        generation_step(number): [{**one, **one["record"]} for one in generation]
+        for number, generation in enumerate(data["generations"])
+    }
+    if data["final"] is not None:
+        final, parameters = data["final"], data["configuration"]["parameters"]
+        point = [
+            (final["values"][name] - one["low"]) / (one["high"] - one["low"])
+            for name, one in parameters.items()
+        ]
+        step = estimate_step(final["generations"], final["rolls"])
+        steps[step] = [{"point": point, "loss": 0.0, "sample": final["sample"]}]
+    return steps

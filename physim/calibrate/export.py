@@ -1,22 +1,19 @@
-"""What a fit leaves: its YAML, the fitted pig as a model folder, and the fitted toss.
-
-Parameters and fits as plain text for the terminal.
-"""
+"""What a fit leaves: its YAML, the fitted pig as a model folder, the fitted toss, and a text."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from physim import config
-from physim.calibrate.fit import Fit, Problem
+from physim.calibrate.fit import Fit
 from physim.calibrate.priors import (
-    COM_DIFFERENCE,
+    FIT_YAML,
     SHAPE,
     TOSS,
     Parameter,
@@ -24,95 +21,121 @@ from physim.calibrate.priors import (
     changed_shape,
     factors,
     offset_mm,
-    registry,
     setup,
 )
-from physim.calibrate.search import Posterior
+from physim.calibrate.problem import FitProblem
 from physim.dataset.manifest import make_folder, write_whole
-from physim.errors import ConfigError, ModelError
+from physim.errors import ModelError
 from physim.files import read_plain
 from physim.pigs.model import MTL_NAME, build_folder
 from physim.pigs.model_file import FILE_NAME as MODEL_YAML
 from physim.pigs.model_file import model_folder, read_model_file
-from physim.pigs.shape import PigShape
-from physim.seeding import MAX_SEED
 from physim.simulator import Setup, keep
 from physim.statistics.counts import NAMED_POSES
 from physim.tosses.library import yaml_values
+from physim.types import FloatArray
 
 Json = dict[str, Any]
-FIT_YAML, TOSS_YAML, MODEL = "fit.yaml", "toss.yaml", "model"
+TOSS_YAML, MODEL = "toss.yaml", "model"
 _AT_BOUND = 0.01  # of the bounds' distance
+_UNLIKELY = 0.01
+_TWO_SIDED = 1.96  # standard deviations to each side: 95 % of a normal distribution
+_HARDLY = 0.85  # of the prior's standard deviation is left
 
 
-def summary(fit: Fit, problem: Problem) -> Json:
+def write_result(folder: Path, fit: Fit, problem: FitProblem) -> None:
+    """Writes `fit.yaml`, the fitted pig and the fitted toss.
+
+    Raises:
+        DatasetError: a full disk, or a folder that cannot be written to.
+        ConfigError, ModelError: values that make no pig, or a folder that cannot be written to.
+    """
+    head = "# Made by `physim calibrate`; docs/calibration.md says what each entry means.\n"
+    data = {"base": dict(problem.names), **summary(fit, problem)}
+    write_whole(folder / FIT_YAML, (head + config.dumped(data)).encode())
+    write_toss(folder, problem.base, fit.values)
+    write_models(folder, problem.base, fit.values)
+
+
+def summary(fit: Fit, problem: FitProblem) -> Json:
     """The result as plain values."""
-    known = fit.posterior or fit.estimate
-    sds = np.sqrt(np.diag(known.covariance))
+    covariance, spread = _covariance(fit), "search" if fit.draws is None else "posterior"
+    sds = np.sqrt(np.diag(covariance))
     scale = np.where(sds > 0, sds, 1.0)
-    correlation = known.covariance / np.outer(scale, scale)
-    spread = "posterior" if fit.posterior else "search"
-    told = _told(fit.posterior, problem)
+    posterior = _posterior(fit, problem)
     parameters: Json = {}
-    border = fit.estimate.at_border or [False] * len(sds)
-    for parameter, point, sd, span, at_border in zip(
-        problem.space.parameters, fit.estimate.mean, sds, problem.space.span, border, strict=True
+    for one, point, sd, span, at_border in zip(
+        problem.space.parameters,
+        fit.estimate.mean,
+        sds,
+        problem.space.span,
+        fit.estimate.at_border,
+        strict=True,
     ):
-        parameters[parameter.name] = {
-            "value": fit.values[parameter.name],
-            "unit": parameter.unit,
+        parameters[one.name] = {
+            "value": fit.values[one.name],
+            "unit": one.unit,
             f"{spread}_sd": float(f"{sd * span:.3g}"),
-            **told.get(parameter.name, {}),
-            "start": float(fit.checkpoint.start[parameter.name]),
-            **{
-                key: value
-                for key, value in asdict(parameter).items()
-                if key in ("low", "high", "prior_mean", "prior_sd")
-            },
+            **posterior.get(one.name, {}),
+            "start": float(fit.checkpoint.start[one.name]),
+            **{key: getattr(one, key) for key in ("low", "high", "prior_mean", "prior_sd")},
             "at_bound": bool(min(point, 1 - point) < _AT_BOUND),
             "at_region_border": at_border,
         }
-    schedule, target = problem.schedule, problem.objective.target
+    rolls, estimate = _rolls(fit), fit.estimate
     return {
         "method": problem.method,
         "parameters": parameters,
-        f"{spread}_correlation": np.round(correlation, 3).tolist(),
-        "target": {
-            "table": target.name,
-            "half": target.half,
-            "rolls": target.sample.rolls,
-            "by_pig": problem.objective.by_pig,
-        },
+        f"{spread}_correlation": np.round(covariance / np.outer(scale, scale), 3).tolist(),
+        "target": {"table": problem.objective.name, "rolls": problem.objective.real.rolls},
         "goodness_of_fit": fit.distance.to_json(),
         "budget": {
-            "search_rolls": fit.search_rolls,
-            "earlier_rolls": sum(sample.rolls for _, sample in problem.earlier),
-            "final_rolls": sum(sample.rolls for _, sample in fit.estimates()),
-            "refinements": fit.refinements,
-            "waves": fit.waves,
-            "wave_rolls": sum(sample.rolls for _, sample in fit.candidates()) - fit.search_rolls,
-            "generations": fit.estimate.generations,
-            "ended_by_itself": fit.estimate.stopped,
-            "candidates": fit.estimate.generations * schedule.population,
-            "refused": fit.refused,
+            "search_rolls": rolls["search"],
+            "earlier_rolls": sum(sample.rolls for _, sample in problem.prior_runs),
+            "final_rolls": rolls["estimates"],
+            "refinements": len(fit.estimates) - 1,
+            "waves": len(fit.waves),
+            "wave_rolls": rolls["waves"],
+            "generations": estimate.generations,
+            "ended_by_itself": estimate.finished,
+            "candidates": len(fit.searched),
+            "refused": sum(one.sample is None for one in fit.searched),
         },
         "samples": list(problem.about.get("samples", ())),
-        "schedule": asdict(schedule),
+        "schedule": asdict(problem.schedule),
         "final_sample": fit.sample.to_json(),
         "made_with": fit.checkpoint.made_with,
     }
 
 
-def _told(posterior: Posterior | None, problem: Problem) -> dict[str, Json]:
+def _covariance(fit: Fit) -> FloatArray:
+    """(n, n) of the draws, or as the search had narrowed down, in the unit cube."""
+    return fit.estimate.covariance if fit.draws is None else np.atleast_2d(np.cov(fit.draws.T))
+
+
+def _rolls(fit: Fit) -> dict[str, int]:
+    """Rolls of candidates and of estimates."""
+    made = {
+        "search": fit.searched,
+        "estimates": fit.estimates,
+        "waves": [one for wave in fit.waves for one in wave],
+    }
+    return {
+        name: sum(one.sample.rolls for one in step if one.sample is not None)
+        for name, step in made.items()
+    }
+
+
+def _posterior(fit: Fit, problem: FitProblem) -> dict[str, Json]:
     """For each parameter the mean of the posterior and its 95 % interval."""
-    if posterior is None:
+    if fit.draws is None:
         return {}
     space = problem.space
-    low, high = (space.from_unit(end) for end in posterior.interval())
-    mean = space.from_unit(posterior.mean)
+    ends = (fit.draws.mean(axis=0), *np.percentile(fit.draws, [2.5, 97.5], axis=0))
+    mean, low, high = (space.from_unit(end) for end in ends)
     told = {}
-    for parameter in space.parameters:
-        name, digits = parameter.name, 2 - math.floor(math.log10(parameter.prior_sd))
+    for one in space.parameters:
+        name, digits = one.name, 2 - math.floor(math.log10(one.prior_sd))
         told[name] = {
             "posterior_mean": round(mean[name], digits),
             "posterior_95": [round(low[name], digits), round(high[name], digits)],
@@ -120,114 +143,18 @@ def _told(posterior: Posterior | None, problem: Problem) -> dict[str, Json]:
     return told
 
 
-def write_fit(folder: Path, fit: Fit, problem: Problem, base: Mapping[str, str]) -> Path:
-    """Writes `fit.yaml`.
-
-    Args:
-        folder: that holds the checkpoint.
-        fit: the result.
-        problem: what was fitted.
-        base: names of the model and the toss that it set out from.
-
-    Raises:
-        DatasetError: a full disk, or a folder that cannot be written to.
-    """
-    data = {"base": dict(base), **summary(fit, problem)}
-    head = "# Made by `physim calibrate`; docs/calibration.md says what each entry means.\n"
-    write_whole(folder / FIT_YAML, (head + config.dumped(data)).encode())
-    return folder / FIT_YAML
-
-
-def read_origin(path: Path) -> tuple[dict[str, str], int | None]:
-    """The model and the toss that a fit set out from, and its seed, as far as it tells them.
-
-    Args:
-        path: of its YAML, or the folder of that.
-
-    Raises:
-        ConfigError: no such file, or names or a seed that are none.
-    """
-    path, data = _loaded(path)
-    base, schedule = data.get("base", {}), data.get("schedule", {})
-    if not isinstance(base, dict) or not isinstance(schedule, dict):
-        raise ConfigError(f"{path}: `base` and `schedule` must be mappings")
-    names = {
-        key: config.text(f"{path}: base: `{key}`", base[key])
-        for key in ("model", "toss")
-        if key in base
-    }
-    seed = None
-    if "seed" in schedule:
-        seed = config.whole(f"{path}: schedule: `seed`", schedule["seed"], 0, MAX_SEED)
-    return names, seed
-
-
-def read_fit(path: Path) -> dict[str, float]:
-    """The values of a fit.
-
-    Args:
-        path: of its YAML, or the folder of that.
-
-    Raises:
-        ConfigError: no such file, another one, or a value that no fit can have.
-    """
-    path, data = _loaded(path)
-    parameters = data.get("parameters")
-    if (
-        not isinstance(parameters, dict)
-        or not parameters
-        or not all(isinstance(entry, dict) for entry in parameters.values())
-    ):
-        raise ConfigError(f"{path}: is no result of a fit: it has no `parameters`")
-    bounds = {name: (one.low, one.high) for name, one in registry(None).items()}
-    shapes = [SHAPE + entry.name for entry in fields(PigShape)]  # bounds: those it was fitted in
-    config.check_keys(parameters, [*bounds, *shapes], f"{path}: parameters")
-    values = {}
-    for name, entry in parameters.items():
-        where = f"{path}: {name}"
-        if name not in bounds and {"low", "high"} <= set(entry):
-            bounds[name] = (
-                config.number_at(entry, "low", where),
-                config.number_at(entry, "high", where),
-            )
-        values[name] = config.number_at(entry, "value", where, *bounds.get(name, ()))
-    return values
-
-
-def _loaded(path: Path) -> tuple[Path, Json]:
-    """The path of a fit's YAML, which may be given as its folder, and what is in it."""
-    if path.is_dir():
-        path = path / FIT_YAML
-        if not path.exists():
-            raise ConfigError(
-                f"{path.parent}: holds no result of a fit (no {FIT_YAML}); name another folder, or "
-                "bring a fit there to its end with `physim calibrate`"
-            )
-    return path, config.load(path)
-
-
 def write_models(folder: Path, base: Setup, values: Values) -> list[Path]:
-    """The fitted pigs as folders for `--model`: one, or two where the pigs differ.
-
-    Raises:
-        ConfigError, ModelError: values that make no pig, or a folder that cannot be written to.
-    """
-    if base.black is base.pink and not any(values.get(name) for name in COM_DIFFERENCE):
+    """Writes the fitted pigs as folders for `--model`: one, or two where the base's pigs differ."""
+    if base.black is base.pink:
         return [write_model(folder / MODEL, base.black.name, values)]
     return [
-        write_model(folder / f"{MODEL}_{pig}", model.name, values, side)
-        for pig, model, side in (("black", base.black, 0.5), ("pink", base.pink, -0.5))
+        write_model(folder / f"{MODEL}_{pig}", model.name, values)
+        for pig, model in (("black", base.black), ("pink", base.pink))
     ]
 
 
-def write_model(folder: Path, model: str, values: Values, side: float = 0.0) -> Path:
-    """A model folder with fitted values; what is not fitted is as in the model given.
-
-    Args:
-        folder: made if need be.
-        model: name or folder of the model that the fit set out from.
-        values: parameters; those of the toss are left out.
-        side: of the difference of the two pigs that this one gets: 0.5 black, -0.5 pink.
+def write_model(folder: Path, model: str, values: Values) -> Path:
+    """Writes a model folder with fitted values; what is not fitted is as in the model given.
 
     Raises:
         ConfigError, ModelError: values that make no pig, or a folder that cannot be written to.
@@ -240,7 +167,7 @@ def write_model(folder: Path, model: str, values: Values, side: float = 0.0) -> 
         f"Fitted to counts of real rolls, within plausible bounds: {', '.join(fitted)}. "
         f"All else is as in the model it was fitted from, {source.name}."
     )
-    offset = file.axes.T @ offset_mm(file, values, side)  # the YAML's is along the mesh's axes
+    offset = file.axes.T @ offset_mm(file, values)  # the YAML's is along the mesh's axes
     data["center_of_mass_offset_mm"] = [round(x, 6) + 0.0 for x in offset.tolist()]
     data.update(factors(values))
     sculpted = file.shape is not None and any(name.startswith(SHAPE) for name in values)
@@ -263,19 +190,12 @@ def write_model(folder: Path, model: str, values: Values, side: float = 0.0) -> 
     return folder
 
 
-def write_toss(folder: Path, base: Setup, values: Values) -> Path | None:
-    """The fitted toss as an entry of `tosses.yaml`; None if no number of it was fitted."""
+def write_toss(folder: Path, base: Setup, values: Values) -> None:
+    """Writes the fitted toss as an entry of `tosses.yaml`, if a number of it was fitted."""
     fitted = {name: value for name, value in values.items() if name.startswith(TOSS)}
-    if not fitted:
-        return None
-    entry = {"fitted": yaml_values(setup(base, fitted).toss)}
-    write_whole(folder / TOSS_YAML, config.dumped(entry).encode())
-    return folder / TOSS_YAML
-
-
-_UNLIKELY = 0.01
-_TWO_SIDED = 1.96  # standard deviations to each side: 95 % of a normal distribution
-_HARDLY = 0.85  # of the prior's standard deviation is left
+    if fitted:
+        entry = {"fitted": yaml_values(setup(base, fitted).toss)}
+        write_whole(folder / TOSS_YAML, config.dumped(entry).encode())
 
 
 def list_text(parameters: Mapping[str, Parameter]) -> str:
@@ -296,71 +216,55 @@ def list_values(parameters: Mapping[str, Parameter]) -> dict[str, Any]:
     }
 
 
-def fit_text(fit: Fit, problem: Problem, out: Path) -> str:
+def fit_text(fit: Fit, problem: FitProblem, out: Path) -> str:
     """The fitted values and the frequencies beside the real ones."""
-    spread = "95 % of draws" if fit.posterior else "search sd"
-    lines = [f"{'parameter':27}{'unit':>6}{'value':>9}{spread:>20}{'of the prior':>18}"]
-    lines += [
-        f"{p.name:27}{p.unit:>6}{fit.values[p.name]:>9.4g}{known:>20}{_prior(p):>18}"
-        for p, known in zip(problem.space.parameters, _spreads(fit, problem), strict=True)
-    ]
-    if untold := _untold(fit, problem):
-        lines.append(f"hardly told by these rolls: {', '.join(untold)}")
-    real, simulated = problem.objective.target.sample.poses(), fit.sample.poses()
-    pigs = [sum(counts[pose] for pose in NAMED_POSES) for counts in (real, simulated)]
-    lines += ["", f"{'pose':31}{'real %':>10}{'fitted %':>10}{'diff':>8}"]
-    for pose in NAMED_POSES:
-        one, two = 100 * real[pose] / pigs[0], 100 * simulated[pose] / max(pigs[1], 1)
-        lines.append(f"{pose.value:31}{one:>10.2f}{two:>10.2f}{two - one:>+8.2f}")
-    distance = fit.distance
-    lines += [
+    distance, rolls = fit.distance, _rolls(fit)
+    lines = [
+        *_parameter_lines(fit, problem),
+        "",
+        *_pose_lines(fit, problem),
         "",
         f"{fit.sample.rolls:,} rolls: total variation distance {distance.tv:.4f}, "
         f"G = {distance.g:.1f}, df = {distance.df}, p = {distance.p:.3g}",
-        f"after {sum(sample.rolls for _, sample in fit.candidates()):,} rolls of candidates and "
-        f"{sum(sample.rolls for _, sample in fit.estimates()):,} of estimates; "
-        f"the prior's penalty is {distance.penalty:.1f}",
+        f"after {rolls['search'] + rolls['waves']:,} rolls of candidates and "
+        f"{rolls['estimates']:,} of estimates; the prior's penalty is {distance.penalty:.1f}",
     ]
     if distance.p < _UNLIKELY:
         lines.append(
             "the fitted pig does not agree with the real rolls: more generations, or parameters, "
             "or another start"
         )
-    if border := [
-        name for name, on in zip(problem.space.names, fit.estimate.at_border, strict=False) if on
-    ]:
+    names = problem.space.names
+    if border := [name for name, on in zip(names, fit.estimate.at_border, strict=True) if on]:
         lines.append(
             f"on the border of the region that was sampled last: {', '.join(border)}; more "
             "generations may find a better optimum"
         )
-    lines.append(f"{out}: fit.yaml, the fitted pig and toss")
-    return "\n".join(lines)
+    return "\n".join([*lines, f"{out}: fit.yaml, the fitted pig and toss"])
 
 
-def _prior(parameter: Parameter) -> str:
-    """Its 95 % interval, cut off at the bounds."""
-    reach = _TWO_SIDED * parameter.prior_sd
-    low = max(parameter.low, parameter.prior_mean - reach)
-    return f"{low:.3g} to {min(parameter.high, parameter.prior_mean + reach):.3g}"
+def _parameter_lines(fit: Fit, problem: FitProblem) -> list[str]:
+    space, posterior = problem.space, _posterior(fit, problem)
+    sds = np.sqrt(np.diag(_covariance(fit))) * space.span
+    spread = "95 % of draws" if posterior else "search sd"
+    lines = [f"{'parameter':27}{'unit':>6}{'value':>9}{spread:>20}{'of the prior':>18}"]
+    weak = []
+    for p, sd in zip(space.parameters, sds.tolist(), strict=True):
+        known = f"{sd:.2g}"
+        if posterior:
+            known = "{:.3g} to {:.3g}".format(*posterior[p.name]["posterior_95"])
+            weak += [p.name] if sd > _HARDLY * p.prior_sd else []
+        low = max(p.low, p.prior_mean - _TWO_SIDED * p.prior_sd)
+        prior = f"{low:.3g} to {min(p.high, p.prior_mean + _TWO_SIDED * p.prior_sd):.3g}"
+        lines.append(f"{p.name:27}{p.unit:>6}{fit.values[p.name]:>9.4g}{known:>20}{prior:>18}")
+    return [*lines, *([f"weakly identified by these rolls: {', '.join(weak)}"] if weak else [])]
 
 
-def _untold(fit: Fit, problem: Problem) -> list[str]:
-    """Parameters whose draws spread about as far as the prior."""
-    if fit.posterior is None:
-        return []
-    sds = np.sqrt(np.diag(fit.posterior.covariance)) * problem.space.span
-    return [
-        p.name
-        for p, sd in zip(problem.space.parameters, sds.tolist(), strict=True)
-        if sd > _HARDLY * p.prior_sd
-    ]
-
-
-def _spreads(fit: Fit, problem: Problem) -> list[str]:
-    """How far each parameter is told: an interval of the posterior, or the search's spread."""
-    space = problem.space
-    if fit.posterior is None:
-        sds = np.sqrt(np.diag(fit.estimate.covariance)) * space.span
-        return [f"{sd:.2g}" for sd in sds.tolist()]
-    low, high = (space.from_unit(end) for end in fit.posterior.interval())
-    return [f"{low[name]:.3g} to {high[name]:.3g}" for name in space.names]
+def _pose_lines(fit: Fit, problem: FitProblem) -> list[str]:
+    real, simulated = problem.objective.real.poses(), fit.sample.poses()
+    pigs = [sum(counts[pose] for pose in NAMED_POSES) for counts in (real, simulated)]
+    lines = [f"{'pose':31}{'real %':>10}{'fitted %':>10}{'diff':>8}"]
+    for pose in NAMED_POSES:
+        one, two = 100 * real[pose] / pigs[0], 100 * simulated[pose] / max(pigs[1], 1)
+        lines.append(f"{pose.value:31}{one:>10.2f}{two:>10.2f}{two - one:>+8.2f}")
+    return lines

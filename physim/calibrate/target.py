@@ -1,76 +1,180 @@
-"""The real rolls that a fit is to agree with: all of a table, or half of them.
+"""Real rolls that a fit is to agree with, and how far simulated rolls are from them.
 
-How far simulated rolls are from the real ones, as one number to be made small.
+For each height of release two contingency tables are compared, real beside simulated:
 
-For each height of release two tables of counts are compared, real beside simulated:
+* the pigs by named pose (six cells);
+* the rolls by outcome: touching, without a named pose (unsettled or ambiguous), and all others. No
+  real roll was without a pose, so this is the penalty for such rolls: about two for each that
+  would be expected among as many rolls as there are real ones. What left the table is left out,
+  since the table of real rolls would not hold it.
 
-* the pigs by named pose (six cells), both pigs of a roll together or each apart;
-* the rolls by what became of them: touching, without a named pose (unsettled or ambiguous), and
-  all others. No real roll was without a pose, so this is the penalty for such rolls: about two for
-  each that would be expected among as many rolls as there are real ones. What left the table is
-  left out, since the table of real rolls would not hold it.
-
-The distance is the two-sample G statistic, 2 sum O ln(O / E) over both rows, and not the deviance
-of the real counts under the simulated frequencies: that one takes the frequencies of a few
-hundred rolls as exact, is infinite where a rare pose did not come up among them, and so sends a
-search after lucky samples. G counts the noise of both samples: in the mean it is the degrees of
-freedom where both have one distribution, for any number of rolls, and it tends to the deviance as
-the simulated rolls become many. With few of them it tells less, and the prior weighs more: as it
-should.
-
-Counts of samples and of the real rolls, a kind of table at a time, as regressions take them.
+The distance is the two-sample G statistic, 2 sum O ln(O / E) over both rows. The deviance of the
+real counts under the simulated frequencies would take the frequencies of a few hundred rolls as
+exact, be infinite where a rare pose did not come up among them, and send a search after lucky
+samples. G counts the noise of both samples: its mean is the degrees of freedom where both have one
+distribution, for any number of rolls, and it tends to the deviance as simulated rolls become many.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
+from physim import config
 from physim.calibrate.priors import Space, Values
-from physim.calibrate.sample import ROLLS, TOUCHING, Json, Sample
-from physim.errors import ConfigError, hint, shown_name
+from physim.errors import ConfigError, DatasetError, hint, shown_name
 from physim.statistics.counts import NAMED_POSES
 from physim.statistics.tables import PairRow, load_table, read_pair_rows, table_names
 from physim.statistics.tests import g_test, total_variation
-from physim.types import PIG_NAMES, ExactValue, FloatArray, Pose
+from physim.tosses.release import TossModel, Trapdoor
+from physim.types import PIG_NAMES, ExactValue, FloatArray, Outcome, Pose
 
+Json = dict[str, Any]
+Progress = Callable[[int, int, str], None]  # done, to be done, and of what
 TABLE = "kern2006_pairs"
-HALF_SEED = 2006  # of the one way in which the rolls are split
+ROLLS, TOUCHING = "rolls", "touching"
+OUTCOMES = (ROLLS, TOUCHING, "piggyback", "unsettled", "ambiguous", "off_table")
+"""What is counted a roll: all of them, and those without two named poses by why. A piggyback is
+touching too."""
+
+_MOST = 10**12  # rolls: no fit counts that far
+_HALF_SEED = 2006  # of the one way in which the rolls are split
 _MM_PER_INCH = 25.4
+_NO_POSES = 1e6  # the distance of a sample in which no pig came to a named pose
+_BARELY = 1e-3  # pigs a sample in a cell that no sample has any in
 
 
 @dataclass(frozen=True)
-class Target:
-    """Counts of real rolls by height.
+class HeightCounts:
+    """Counts of rolls; `a + b` counts the rolls of both, and `HeightCounts()` is zero.
 
     Attributes:
-        name: of the table, or the path of the file.
-        half: 1 or 2; None for all rolls.
-        sample: the counts.
+        counts: by height of release [mm], then `rolls` and one of `OUTCOMES`, or a pig's name and
+            its pose, of pigs that came to rest untouched and on the table.
     """
 
-    name: str
-    half: int | None
-    sample: Sample
+    counts: Counter[tuple[int, str, str]] = field(default_factory=Counter)
+
+    def __add__(self, other: HeightCounts) -> HeightCounts:
+        return HeightCounts(self.counts + other.counts)
+
+    @property
+    def heights_mm(self) -> tuple[int, ...]:
+        """The heights that came up."""
+        return tuple(sorted({height for height, _, name in self.counts if name == ROLLS}))
+
+    @property
+    def rolls(self) -> int:
+        """All of them."""
+        return self.outcome(ROLLS)
+
+    def outcome(self, name: str, height_mm: int | None = None) -> int:
+        """Rolls of that outcome, at one height or at all."""
+        heights = self.heights_mm if height_mm is None else (height_mm,)
+        return sum(self.counts[height, ROLLS, name] for height in heights)
+
+    def poses(self, height_mm: int | None = None, pig: str | None = None) -> dict[Pose, int]:
+        """Pigs by pose, `other` included, at one height or at all, of one pig or of both."""
+        heights = self.heights_mm if height_mm is None else (height_mm,)
+        pigs = PIG_NAMES if pig is None else (pig,)
+        return {
+            pose: sum(self.counts[height, name, pose.value] for height in heights for name in pigs)
+            for pose in Pose
+        }
+
+    def to_json(self) -> Json:
+        """For each height the outcomes, and `black` and `pink` by pose."""
+        return {
+            str(height): {
+                **{name: self.outcome(name, height) for name in OUTCOMES},
+                **{
+                    pig: {pose.value: n for pose, n in self.poses(height, pig).items()}
+                    for pig in PIG_NAMES
+                },
+            }
+            for height in self.heights_mm
+        }
+
+    @classmethod
+    def from_json(cls, data: Json) -> HeightCounts:
+        """Reads what `to_json` gave.
+
+        Raises:
+            DatasetError: anything else.
+        """
+        counts: Counter[tuple[int, str, str]] = Counter()
+        try:
+            for height, entries in data.items():
+                rolls = config.whole(ROLLS, entries[ROLLS], 0, _MOST)
+                for name in OUTCOMES:
+                    counts[int(height), ROLLS, name] = config.whole(name, entries[name], 0, rolls)
+                for pig in PIG_NAMES:
+                    for pose in Pose:
+                        count = config.whole(pose.value, entries[pig][pose.value], 0, rolls)
+                        counts[int(height), pig, pose.value] = count
+                    if sum(entries[pig].values()) > rolls:
+                        raise ValueError(f"more pigs from {height} mm than rolls")
+        except (KeyError, TypeError, ValueError, AttributeError, ConfigError) as error:
+            raise DatasetError(f"no counts of rolls: {error}") from error
+        return cls(counts)
 
 
-def load_target(name: str | Path = TABLE, half: int | None = None) -> Target:
-    """As `real_rows`, counted as a fit counts them."""
-    sample = _sample(real_rows(name, half))
+def sample_of(rows: Iterable[tuple[int, str, str, str]], heights: Sequence[int]) -> HeightCounts:
+    """Counts rolls.
+
+    Args:
+        rows: index, outcome and the two pigs' poses of each.
+        heights: of release [mm], that of index 0 first.
+    """
+    counts: Counter[tuple[int, str, str]] = Counter()
+    for index, outcome, *poses in rows:
+        height = heights[index % len(heights)]
+        counts[height, ROLLS, ROLLS] += 1
+        if outcome in (Outcome.OINKER, Outcome.PIGGYBACK):
+            counts[height, ROLLS, TOUCHING] += 1
+        without_pose = outcome in OUTCOMES
+        if without_pose:
+            counts[height, ROLLS, Outcome(outcome).value] += 1
+        if outcome == Outcome.AMBIGUOUS or not (without_pose or outcome == Outcome.OINKER):
+            for pig, pose in zip(PIG_NAMES, poses, strict=True):
+                counts[height, pig, Pose(pose).value] += 1
+    return HeightCounts(counts)
+
+
+def heights_mm(toss: TossModel) -> tuple[int, ...]:
+    """The heights of release, that of index 0 first [mm]."""
+    metres = toss.heights_m if isinstance(toss, Trapdoor) else (getattr(toss, "height_m", 0.0),)
+    return tuple(round(1000 * height) for height in metres)
+
+
+def load_target(name: str | Path = TABLE, half: int | None = None) -> HeightCounts:
+    """Counts of real rolls; arguments and errors as of `real_rows`."""
+    counts: Counter[tuple[int, str, str]] = Counter()
+    for row in real_rows(name, half):
+        if not row.rolls:
+            continue
+        height = round(row.height_in * _MM_PER_INCH)
+        counts[height, ROLLS, ROLLS] += row.rolls
+        if row.black is None or row.pink is None:
+            counts[height, ROLLS, TOUCHING] += row.rolls
+            continue
+        for pig, pose in zip(PIG_NAMES, (row.black, row.pink), strict=True):
+            counts[height, pig, pose.value] += row.rolls
+    sample = HeightCounts(counts)
     for height in sample.heights_mm:
-        poses = sample.poses(height)
-        if sum(poses.values()) == poses[Pose.OTHER]:
+        if not sum(_named(sample, height)):
             raise ConfigError(
                 f"{shown_name(name)}: counts no pigs from {height} mm that came to rest apart and "
                 "in a pose of the rules, so there are no poses to fit"
             )
-    return Target(str(name), half, sample)
+    return sample
 
 
 def real_rows(name: str | Path = TABLE, half: int | None = None) -> tuple[PairRow, ...]:
@@ -96,14 +200,11 @@ def real_rows(name: str | Path = TABLE, half: int | None = None) -> tuple[PairRo
             f"the table `{name}` counts single pigs; a fit needs two-pig rolls by height, such as "
             f"{TABLE}"
         )
-    return rows if half is None else _half(rows, half)
+    return rows if half is None else tuple(_half(rows, half))
 
 
-def _half(rows: tuple[PairRow, ...], half: int) -> tuple[PairRow, ...]:
-    if half not in (1, 2):
-        raise ConfigError(f"half must be 1 or 2, found {half}")
-    rng = np.random.Generator(np.random.PCG64(HALF_SEED))
-    kept = []
+def _half(rows: Sequence[PairRow], half: int) -> Iterator[PairRow]:
+    rng = np.random.Generator(np.random.PCG64(_HALF_SEED))
     for height in sorted({row.height_in for row in rows}):
         here = [row for row in rows if row.height_in == height]
         counts = np.array([row.rolls for row in here])
@@ -112,90 +213,36 @@ def _half(rows: tuple[PairRow, ...], half: int) -> tuple[PairRow, ...]:
                 f"fewer than two real rolls from {height:g} inches; leave out the half"
             )
         first = rng.multivariate_hypergeometric(counts, int(counts.sum()) // 2)
-        chosen = first if half == 1 else counts - first
-        kept += [
-            replace(row, rolls=n) for row, n in zip(here, chosen.tolist(), strict=True) if n > 0
-        ]
-    return tuple(kept)
-
-
-def _sample(rows: tuple[PairRow, ...]) -> Sample:
-    pigs: Counter[tuple[int, str, Pose]] = Counter()
-    fates: Counter[tuple[int, str]] = Counter()
-    for row in rows:
-        if not row.rolls:
-            continue
-        height = round(row.height_in * _MM_PER_INCH)
-        fates[height, ROLLS] += row.rolls
-        if row.black is None or row.pink is None:
-            fates[height, TOUCHING] += row.rolls
-            continue
-        for pig, pose in zip(PIG_NAMES, (row.black, row.pink), strict=True):
-            pigs[height, pig, pose] += row.rolls
-    return Sample(dict(pigs), dict(fates))
-
-
-_NOTHING = 1e6  # the distance of a sample in which no pig came to a named pose
+        for row, n in zip(here, (first if half == 1 else counts - first).tolist(), strict=True):
+            if n:
+                yield PairRow(row.height_in, row.start_code, row.black, row.pink, n)
 
 
 @dataclass(frozen=True)
-class Term:
-    """One table of counts, real beside simulated.
+class Discrepancy:
+    """The distance of one sample from the real rolls.
 
     Attributes:
-        name: such as `poses at 127 mm`.
-        g: two-sample G.
-        df: its degrees of freedom.
-    """
-
-    name: str
-    g: float
-    df: int
-
-
-@dataclass(frozen=True)
-class Table:
-    """Counts of one kind at one height.
-
-    Attributes:
-        kind: `poses` of both pigs or of one, or `rolls` by how they ended.
-        height_mm: of release.
-        counts: by cell.
-    """
-
-    kind: str
-    height_mm: int
-    counts: list[int]
-
-
-@dataclass(frozen=True)
-class Distance:
-    """Of one sample from the real rolls.
-
-    Attributes:
-        terms: one a table of counts.
+        terms: two-sample G and its degrees of freedom, by the contingency table's name.
         penalty: of the parameters, by the prior.
-        tv: total variation distance of the six poses, heights and pigs pooled.
+        tv: total variation distance of the six poses, heights pooled.
     """
 
-    terms: tuple[Term, ...]
+    terms: Mapping[str, tuple[float, int]]
     penalty: float
     tv: float
 
     @property
     def g(self) -> float:
-        return sum(term.g for term in self.terms)
+        return sum(g for g, _ in self.terms.values())
 
     @property
     def df(self) -> int:
-        return sum(term.df for term in self.terms)
+        return sum(df for _, df in self.terms.values())
 
     @property
     def p(self) -> float:
-        """Of a `g` as large if both came from one distribution.
-
-        Not reduced for the parameters that were fitted to the same rolls.
-        """
+        """Probability of such a `g` under one distribution, not reduced for fitted parameters."""
         return float(chi2.sf(self.g, self.df))
 
     @property
@@ -210,7 +257,7 @@ class Distance:
             "p": self.p,
             "tv": self.tv,
             "penalty": self.penalty,
-            "terms": [{"name": term.name, "g": term.g, "df": term.df} for term in self.terms],
+            "terms": [{"name": name, "g": g, "df": df} for name, (g, df) in self.terms.items()],
         }
 
 
@@ -219,75 +266,64 @@ class Objective:
     """The distance from real rolls.
 
     Attributes:
-        target: the real rolls.
+        real: counts of the real rolls.
         space: the parameters, with their prior.
-        by_pig: compares each pig apart; needed where the two pigs are to differ.
+        name: of the table of real rolls.
     """
 
-    target: Target
+    real: HeightCounts
     space: Space
-    by_pig: bool = False
+    name: str = ""
 
-    def __call__(self, sample: Sample, values: Values) -> Distance:
-        """The distance of simulated rolls at these values.
-
-        Raises:
-            ConfigError: they are not from the heights of the real rolls.
-        """
-        real = self.target.sample
-        if sample.heights_mm != real.heights_mm:
-            raise ConfigError(
-                f"the real rolls are from {_listed(real)}, the simulated ones from "
-                f"{_listed(sample)}; take a toss with the same heights"
+    def __call__(self, sample: HeightCounts, values: Values) -> Discrepancy:
+        """Gives the distance of simulated rolls, from the same heights, at these values."""
+        real, simulated = self.tables(self.real), self.tables(sample)
+        terms = {
+            f"{kind} at {height} mm": _g(one, two)
+            for kind in real
+            for height, one, two in zip(
+                self.real.heights_mm, simulated[kind], real[kind], strict=True
             )
-        terms = tuple(
-            _term(one, two) for one, two in zip(self.tables(sample), self.tables(real), strict=True)
-        )
-        one, two = (_named(counts, None, None) for counts in (sample, real))
+        }
+        one, two = _named(sample), _named(self.real)
         tv = total_variation(one, two) if sum(one) else 1.0
-        return Distance(terms, self.space.penalty(values), tv)
+        return Discrepancy(terms, self.space.penalty(values), tv)
 
-    def tables(self, sample: Sample) -> Iterator[Table]:
-        """The tables of counts that are compared."""
-        for height in self.target.sample.heights_mm:
-            for pig in PIG_NAMES if self.by_pig else (None,):
-                kind = f"poses of {pig}" if pig else "poses"
-                yield Table(kind, height, _named(sample, height, pig))
-            touching = sample.fate(TOUCHING, height)
-            unnamed = sample.fate("unsettled", height) + sample.fate("ambiguous", height)
-            on_table = sample.fate(ROLLS, height) - sample.fate("off_table", height)
-            yield Table("rolls", height, [touching, unnamed, on_table - touching - unnamed])
+    def tables(self, sample: HeightCounts) -> dict[str, list[list[int]]]:
+        """The contingency tables that are compared: for each kind a row of counts a height."""
+        tables: dict[str, list[list[int]]] = {"poses": [], "rolls": []}
+        for height in self.real.heights_mm:
+            tables["poses"].append(_named(sample, height))
+            touching = sample.outcome(TOUCHING, height)
+            unnamed = sample.outcome("unsettled", height) + sample.outcome("ambiguous", height)
+            on_table = sample.outcome(ROLLS, height) - sample.outcome("off_table", height)
+            tables["rolls"].append([touching, unnamed, on_table - touching - unnamed])
+        return tables
 
 
-def _named(sample: Sample, height_mm: int | None, pig: str | None) -> list[int]:
-    poses = sample.poses(height_mm, pig)
+def _named(sample: HeightCounts, height_mm: int | None = None) -> list[int]:
+    poses = sample.poses(height_mm)
     return [poses[pose] for pose in NAMED_POSES]
 
 
-def _term(one: Table, two: Table) -> Term:
-    name = f"{one.kind} at {one.height_mm} mm"
-    if not sum(one.counts) or not sum(two.counts):
-        return Term(name, _NOTHING, len(one.counts) - 1)
-    test = g_test(one.counts, two.counts)
-    return Term(name, test.g, test.df)
+def _g(one: Sequence[int], two: Sequence[int]) -> tuple[float, int]:
+    if not sum(one) or not sum(two):
+        return _NO_POSES, len(one) - 1
+    test = g_test(one, two)
+    return test.g, test.df
 
 
-def _listed(sample: Sample) -> str:
-    return " and ".join(f"{height} mm" for height in sample.heights_mm) or "nowhere"
-
-
-_BARELY = 1e-3  # pigs a sample in a cell that no sample has any in
-
-Point = tuple[FloatArray, Sample]
+Point = tuple[FloatArray, HeightCounts]
+"""Parameters on any scale, (d,), and the rolls there."""
 
 
 @dataclass(frozen=True, eq=False)
-class Kind(ExactValue):
-    """Counts of one kind; the cell with the most simulated pigs comes first.
+class ContingencyTables(ExactValue):
+    """Counts of one kind, as regressions take them; the cell with the most pigs comes first.
 
     Attributes:
-        simulated: (n, d) points, (n,) heights as `surface.features` has them, (n, k) counts.
-        heights: (m,) of the real counts, likewise.
+        simulated: (n, d) points, (n,) heights from -1/2 to 1/2, (n, k) counts.
+        heights: (m,) of the real counts.
         real: (m, k) counts.
     """
 
@@ -296,41 +332,23 @@ class Kind(ExactValue):
     real: NDArray[np.int64]
 
 
-def kinds(points: Sequence[Point], objective: Objective) -> Iterator[Kind]:
-    """The kinds of tables that are compared.
-
-    Args:
-        points: (d,) parameters on any scale, and the rolls there.
-        objective: with the real rolls.
-    """
-    real = list(objective.tables(objective.target.sample))
-    simulated = [list(objective.tables(sample)) for _, sample in points]
-    x = np.array([point for point, _ in points])
-    for kind in dict.fromkeys(table.kind for table in real):
-        yield _of_kind(
-            [table for table in real if table.kind == kind],
-            [[table for table in tables if table.kind == kind] for tables in simulated],
-            x,
-        )
-
-
-def _of_kind(real: Sequence[Table], simulated: Sequence[Sequence[Table]], x: FloatArray) -> Kind:
-    mm = np.array([table.height_mm for table in real], dtype=float)
+def contingency_tables(
+    points: Sequence[Point], objective: Objective
+) -> Iterator[ContingencyTables]:
+    """The kinds of tables that an objective compares, of all samples at once."""
+    tables = [objective.tables(sample) for _, sample in points]
+    mm = np.array(objective.real.heights_mm, dtype=float)
     heights = (mm - mm.mean()) / max(np.ptp(mm), 1.0)
-    counts = np.array([table.counts for tables in simulated for table in tables], dtype=float)
-    target = np.array([table.counts for table in real])
-    there = (counts.sum(axis=0) > 0) | (target.sum(axis=0) > 0)
-    counts, target = counts[:, there], target[:, there]
-    counts[:, counts.sum(axis=0) == 0] = _BARELY
-    first = np.argsort(-counts.sum(axis=0), kind="stable")  # the log-odds are against the first
-    counts, target = counts[:, first], target[:, first]
-    some = counts.sum(axis=1) > 0
-    return Kind(
-        (
-            np.repeat(x, len(real), axis=0)[some],
-            np.tile(heights, len(x))[some],
-            counts[some],
-        ),
-        heights,
-        target,
-    )
+    x = np.repeat(np.array([point for point, _ in points]), len(heights), axis=0)
+    for kind, rows in objective.tables(objective.real).items():
+        real = np.array(rows)
+        counts = np.array([table[kind] for table in tables], dtype=float).reshape(-1, real.shape[1])
+        there = (counts.sum(axis=0) > 0) | (real.sum(axis=0) > 0)
+        counts, real = counts[:, there], real[:, there]
+        counts[:, counts.sum(axis=0) == 0] = _BARELY
+        first = np.argsort(-counts.sum(axis=0), kind="stable")
+        some = counts.sum(axis=1) > 0
+        at = np.tile(heights, len(points))
+        yield ContingencyTables(
+            (x[some], at[some], counts[some][:, first]), heights, real[:, first]
+        )

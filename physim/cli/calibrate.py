@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from physim.cli.options import SEED, file_path, json_option, listed, whole_number
 from physim.cli.output import clean_stdout, print_json, say
-from physim.errors import PhysimError
+
+if TYPE_CHECKING:
+    from physim.calibrate.fit import Fit
+    from physim.calibrate.problem import FitProblem
 
 MAX_ROLLS, MAX_WORKERS = 10**8, 1024
 
@@ -35,21 +38,14 @@ MAX_ROLLS, MAX_WORKERS = 10**8, 1024
     type=click.Choice(["cma", "surface"]),
     default="cma",
     show_default=True,
-    help="Of the search: far and rough, or near and sparing.",
-)
-@click.option(
-    "--samples",
-    type=file_path,
-    multiple=True,
-    metavar="DIR",
-    help="An earlier fit whose samples the method surface uses too; may be given again.",
+    help="Search method: cma explores globally; surface needs fewer rolls near the optimum.",
 )
 @click.option(
     "--seed", type=SEED, default=0, show_default=True, metavar="S", help="Fixes the whole fit."
 )
 @click.option(
     "--generations",
-    type=whole_number(0, 100_000),
+    type=whole_number(1, 100_000),
     metavar="G",
     help="Of the search, at most (30 with cma, 5 with surface). More of them go on with a fit.",
 )
@@ -93,8 +89,6 @@ MAX_ROLLS, MAX_WORKERS = 10**8, 1024
     metavar="NAME|CSV",
     help="Counts of real two-pig rolls by height.",
 )
-@click.option("--half", type=click.Choice(["1", "2"]), help="Fit this half of the real rolls.")
-@click.option("--by-pig", is_flag=True, help="Compare each of the two pigs apart.")
 @click.option(
     "--model",
     default="standard_before_fit",
@@ -121,7 +115,6 @@ def calibrate(
     out: Path | None,
     parameters: str | None,
     listing: bool,
-    half: str | None,
     workers: int | None,
     as_json: bool,
     **names: Any,
@@ -133,69 +126,81 @@ def calibrate(
     if out is None and not listing:
         raise click.UsageError("give a folder with --out DIR (or --list)")
     with clean_stdout() as stdout:
-        from physim.calibrate.export import fit_text, list_text, list_values, summary
-        from physim.calibrate.fit_plan import FitPlan
+        from physim.calibrate import export
         from physim.calibrate.priors import known_parameters
-        from physim.dataset.manifest import only_writer
+        from physim.calibrate.problem import FitProblem
         from physim.dataset.plan import PRELOAD
-        from physim.dataset.progress import ProgressLine
         from physim.dataset.workers import begin, cores
+        from physim.simulator import Setup
 
+        if out is None or listing:
+            known = known_parameters(Setup.named(names["model"], toss=names["toss"]))
+            if as_json:
+                print_json({"parameters": export.list_values(known)}, stdout)
+            else:
+                stdout.write(export.list_text(known) + "\n")
+            return
         if parameters is not None:
             names["parameters"] = listed(parameters)
-        plan = FitPlan(half=None if half is None else int(half), **names)
-        if out is None or listing:
-            known = known_parameters(plan.base)
-            if as_json:
-                print_json({"parameters": list_values(known)}, stdout)
-            else:
-                stdout.write(list_text(known) + "\n")
-            return
         count = workers or cores()
         if count > 1:
             begin(PRELOAD)
-        plan.problem  # noqa: B018  # what is wrong with it is said before a folder is made
-        line = _Lines(ProgressLine)
-        try:
-            with only_writer(out):
-                fit, problem = plan.run(
-                    out, count, progress=line.progress, tell=line.tell, steps=line.steps
-                )
-        except KeyboardInterrupt as stop:
-            line.close()
-            raise type(stop)(
-                f"interrupted; what was finished is kept in {out}: run the same command to go on"
-            ) from None
-        except PhysimError:
-            line.close()
-            raise
-        line.close()
-        if as_json:
-            print_json({"out": str(out), **summary(fit, problem)}, stdout)
-        else:
-            stdout.write(fit_text(fit, problem, out) + "\n")
+        problem = FitProblem.named(**names)  # what is wrong with it is said before a folder is made
+        make_fit(problem, out, count, stdout, as_json=as_json)
+
+
+def make_fit(
+    problem: FitProblem, out: Path, workers: int, stdout: TextIO, *, as_json: bool, **how: Any
+) -> Fit:
+    """Makes the fit into its folder, or goes on with it, and prints the result."""
+    from physim.calibrate import export, fit
+    from physim.calibrate.evaluate import Evaluator
+    from physim.calibrate.problem import SURFACE
+    from physim.dataset.manifest import only_writer
+
+    with (
+        only_writer(out),
+        _Lines(out) as line,
+        Evaluator(problem.base, workers, **how) as evaluator,
+    ):
+        found = fit.run(problem, evaluator, out, progress=line.progress, tell=line.tell)
+        if problem.method == SURFACE:
+            found = found.with_posterior(problem, line.progress, line.tell)
+        export.write_result(out, found, problem)
+    if as_json:
+        print_json({"out": str(out), **export.summary(found, problem)}, stdout)
+    else:
+        stdout.write(export.fit_text(found, problem, out) + "\n")
+    return found
 
 
 class _Lines:
     """Progress of one generation after another, each with a line of its own at its end."""
 
-    def __init__(self, kind: Any) -> None:
-        self._kind = kind
-        self._line = kind(sys.stderr)
+    def __init__(self, out: Path) -> None:
+        from physim.dataset.progress import ProgressLine
 
-    def progress(self, done: int, total: int, things: str = "rolls") -> None:
+        self._out, self._kind = out, ProgressLine
+        self._line = ProgressLine(sys.stderr)
+
+    def __enter__(self) -> _Lines:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        self._line.close()
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            raise kind(
+                f"interrupted; what was finished is kept in {self._out}: run the same command to "
+                "go on"
+            ) from None
+
+    def progress(self, done: int, total: int, things: str) -> None:
         if not done:
-            self.close()
+            self._line.close()
             self._line = self._kind(sys.stderr, things)
         self._line(done, total)
 
-    def steps(self, done: int, total: int) -> None:
-        self.progress(done, total, "steps")
-
     def tell(self, text: str) -> None:
-        self.close()
+        self._line.close()
         self._line = self._kind(sys.stderr)
         say(text)
-
-    def close(self) -> None:
-        self._line.close()

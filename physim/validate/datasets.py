@@ -17,7 +17,7 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.calibrate.export import read_fit, read_origin
+from physim.calibrate.priors import read_fit, read_origin
 from physim.calibrate.target import real_rows
 from physim.dataset.parquet import read_columns
 from physim.dataset.plan import BatchPlan

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 import yaml
 
+from physim.calibrate import posterior
 from physim.calibrate.checkpoint import read_checkpoint
-from physim.calibrate.export import read_fit, read_origin, write_model
-from physim.calibrate.priors import setup, values_of
+from physim.calibrate.export import write_model
+from physim.calibrate.priors import read_fit, read_origin, setup, values_of
 from physim.cli.main import main
 from physim.errors import ConfigError
 from physim.pigs.model import load_model
@@ -91,8 +92,7 @@ def test_the_fit_does_not_depend_on_the_workers(made: tuple[Path, Any], tmp_path
     kept = [
         json.loads((folder / "checkpoint.json").read_text()) for folder in (tmp_path / "two", out)
     ]
-    for checkpoint in kept:
-        del checkpoint["others"]  # `made` stopped after a generation, and rolled its estimate
+    del kept[1]["steps"]["estimate 0 after 1 generations, 6 rolls"]  # `made` stopped there
     assert kept[0] == kept[1]
 
 
@@ -127,32 +127,36 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path: Path) -> None:
     assert run.returncode == 130 and out == ""
     assert f"is kept in {tmp_path}" in error and "Traceback" not in error
     kept = read_checkpoint(tmp_path)
-    assert kept is not None and len(kept.history) >= 2
+    assert kept is not None and len(kept.steps) >= 2
 
 
 def test_another_fit_may_start_from_its_result(made: tuple[Path, Any], tmp_path: Path) -> None:
     out, _ = made
     run = command(
         *("--out", tmp_path / "next", *TINY, "--generations", "1", "--workers", "1"),
-        *("--start", out, "--half", "2", "--json"),
+        *("--start", out, "--json"),
     )
     assert run.returncode == 0, run.stderr
     told = json.loads(run.stdout)
     assert {name: e["start"] for name, e in told["parameters"].items()} == read_fit(out)
-    assert told["target"]["half"] == 2 and told["target"]["rolls"] == 3000
 
 
-def test_surfaces_use_the_samples_of_an_earlier_fit(
-    made: tuple[Path, Any], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+def test_surfaces_end_with_a_posterior(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    out, _ = made
-    arguments = ("--out", tmp_path / "next", *TINY, "--generations", "1", "--workers", "2")
-    told, error = refused(capfd, *arguments, "--samples", out)
-    assert told == "" and "of use to the method `surface` alone" in error
-    arguments = (*arguments, "--method", "surface", "--population", "8", "--json")
-    run = command(*arguments, "--samples", out)
-    assert run.returncode == 0, run.stderr
-    result = json.loads(run.stdout)
+    for steps in ("_BURN_EACH", "_STEPS_EACH", "_LEAST_BURN", "_LEAST_STEPS"):
+        monkeypatch.setattr(posterior, steps, 20)
+    with pytest.raises(SystemExit) as ended:
+        main(
+            [
+                *("calibrate", "--out", str(tmp_path), *TINY, "--generations", "1"),
+                *("--workers", "1", "--method", "surface", "--population", "8", "--json"),
+            ]
+        )
+    told = capfd.readouterr()
+    assert ended.value.code == 0, told.err
+    assert told.err.count("drawing what the real rolls leave open") == 2  # for wave and result
+    result = json.loads(told.out)
     assert result["method"] == "surface"
     for entry in result["parameters"].values():
         low, high = entry["posterior_95"]
@@ -162,11 +166,8 @@ def test_surfaces_use_the_samples_of_an_earlier_fit(
     assert budget["refinements"] == budget["waves"] == 1  # unless told otherwise
     assert 0 < budget["wave_rolls"] <= 8 * 4
     assert budget["final_rolls"] == 2 * 6  # the first estimate and the refined one
-    assert read_fit(tmp_path / "next") == {
-        name: entry["value"] for name, entry in result["parameters"].items()
-    }
-    _, error = refused(capfd, *arguments)
-    assert "samples: " in error and "(not there) here" in error
+    values = {name: entry["value"] for name, entry in result["parameters"].items()}
+    assert read_fit(tmp_path) == values
 
 
 def test_another_command_in_the_same_folder_is_refused(
@@ -244,19 +245,6 @@ def test_a_shape_is_written_and_built(tmp_path: Path) -> None:
     text = (folder / "model.yaml").read_text()
     assert "snout_x_mm: 19.0" in text and "left_ear_up_mm: -1.8" in text
     assert (folder / "computed.json").is_file()
-
-
-def test_two_pigs_are_two_folders(tmp_path: Path) -> None:
-    from physim.calibrate.export import write_models
-
-    base, values = Setup.named(), {"com_up_mm": 0.1, "com_up_difference_mm": -0.2}
-    folders = write_models(tmp_path, base, values)
-    assert [folder.name for folder in folders] == ["model_black", "model_pink"]
-    pair = Setup.named(black=folders[0], pink=folders[1])
-    expected = setup(base, values)
-    for one, two in zip(pair.pigs, expected.pigs, strict=True):
-        assert one.vertices_m == pytest.approx(two.vertices_m, abs=1e-9)
-    assert values_of(pair, values) == pytest.approx(values)
 
 
 def test_what_is_no_fit_is_refused(tmp_path: Path) -> None:

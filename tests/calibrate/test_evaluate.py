@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from physim.calibrate.evaluate import NO_PIG, Block, Evaluator, Trial
+from physim.calibrate.evaluate import NO_PIG, Block, Evaluator, Trial, simulate
 from physim.calibrate.priors import setup
-from physim.calibrate.sample import simulate
 from physim.simulator import Setup
 from physim.types import Pose
 
@@ -42,11 +41,11 @@ def test_the_rolls_are_the_same_for_more_workers_and_smaller_pieces(
     base: Setup, alone: list[Trial], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("physim.calibrate.evaluate.PIECE", 3)
-    seen: list[tuple[int, int]] = []
+    seen: list[tuple[int, int, str]] = []
     with Evaluator(base, 2) as evaluator:
-        trials = evaluator.roll(CANDIDATES, BLOCK, lambda done, total: seen.append((done, total)))
+        trials = evaluator.roll(CANDIDATES, BLOCK, lambda *told: seen.append(told))
     assert trials == alone
-    assert seen[0] == (0, 16) and seen[-1] == (16, 16)
+    assert seen[0] == (0, 16, "rolls") and seen[-1] == (16, 16, "rolls")
 
 
 def test_what_is_no_pig_is_not_rolled(base: Setup) -> None:
@@ -59,5 +58,5 @@ def test_what_is_no_pig_is_not_rolled(base: Setup) -> None:
     assert "cannot lie as" in trials[1].problem and trials[1].severity < NO_PIG
     assert trials[2].problem == "" and trials[2].sample.rolls == 2
     assert [trial.sample.rolls for trial in trials[:2]] == [0, 0]
-    assert isinstance(screened[0], str) and not isinstance(screened[1], str)
+    assert screened[0].no_pig and not screened[1].no_pig
     assert Pose.SNOUTER in screened[1].missing

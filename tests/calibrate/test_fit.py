@@ -13,12 +13,14 @@ import pytest
 from scipy.optimize import minimize
 
 from physim.calibrate.checkpoint import FILE_NAME, read_checkpoint
-from physim.calibrate.fit import FINAL_FIRST, REFUSED, Fit, Problem, run
+from physim.calibrate.fit import FINAL_FIRST, Fit, run
 from physim.calibrate.priors import Space
-from physim.calibrate.sample import Sample
+from physim.calibrate.problem import INFEASIBLE, FitProblem
+from physim.calibrate.search import Generation
+from physim.calibrate.target import HeightCounts
 from physim.errors import ConfigError, DatasetError
 from physim.statistics.counts import NAMED_POSES
-from physim.types import PIG_NAMES, Pose
+from physim.types import PIG_NAMES
 from tests.calibrate.made_up import (
     HEIGHTS,
     NAMES,
@@ -26,20 +28,24 @@ from tests.calibrate.made_up import (
     SPACE,
     TRUTH,
     MadeUp,
-    at_prior,
     probabilities,
     problem,
     real_rolls,
+    swapped,
 )
 
 SHORT = {"generations": 5, "rolls": 100}
 
 
-def fitted(given: Problem, folder: Path, rolls: MadeUp | None = None) -> Fit:
-    return run(given, rolls or MadeUp(), folder, at_prior)
+def fitted(given: FitProblem, folder: Path, rolls: MadeUp | None = None) -> Fit:
+    return run(given, rolls or MadeUp(), folder)
 
 
-def likeliest(real: Sample) -> np.ndarray:
+def rolls_of(evaluations: Generation) -> int:
+    return sum(one.sample.rolls for one in evaluations if one.sample is not None)
+
+
+def likeliest(real: HeightCounts) -> np.ndarray:
     """By the exact probabilities: what a search with rolls can at best come near to."""
 
     def loss(x: np.ndarray) -> float:
@@ -76,15 +82,11 @@ def test_a_hidden_truth_is_found(tmp_path: Path) -> None:
     assert likeliest(real) @ information() @ likeliest(real) > 200
     # Error rate: 1e-6, but for what the search is off.
     assert result.distance.p > 1e-6 and result.distance.tv < 0.02
-    assert result.search_rolls == 12 * problem(real).schedule.first_in(15)
+    assert rolls_of(result.searched) == 12 * problem(real).schedule.first_in(15)
 
 
 def test_a_wrong_model_is_told_by_its_fit(tmp_path: Path) -> None:
-    """Two poses with their names exchanged: no values agree with them."""
-    real = real_rolls()
-    swapped = {Pose.TROTTER: Pose.RAZORBACK, Pose.RAZORBACK: Pose.TROTTER}
-    pigs = {(h, pig, swapped.get(pose, pose)): n for (h, pig, pose), n in real.pigs.items()}
-    result = fitted(problem(Sample(pigs, real.fates)), tmp_path)
+    result = fitted(problem(swapped(real_rolls())), tmp_path)
     assert result.distance.p < 1e-6
 
 
@@ -136,8 +138,8 @@ def test_the_final_rolls_are_none_of_the_search(tmp_path: Path) -> None:
         (problem(real_rolls(seed=78), **SHORT), "target.counts.127"),
         (problem(real_rolls(), seed=2, **SHORT), "schedule.seed: 1 there, 2 here"),
         (
-            replace(problem(real_rolls(), **SHORT), about={"base": {"kind": "b"}}),
-            "base.kind: made up there, b",
+            replace(problem(real_rolls(), **SHORT), about={"base": {"settle": "full"}}),
+            "base.settle: fast there, full",
         ),
         (
             problem(real_rolls(), space=Space(SPACE.parameters[:2]), **SHORT),
@@ -145,7 +147,9 @@ def test_the_final_rolls_are_none_of_the_search(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_checkpoint_of_another_fit_is_refused(tmp_path: Path, other: Problem, told: str) -> None:
+def test_a_checkpoint_of_another_fit_is_refused(
+    tmp_path: Path, other: FitProblem, told: str
+) -> None:
     fitted(problem(real_rolls(), **SHORT), tmp_path)
     before = (tmp_path / FILE_NAME).read_bytes()
     with pytest.raises(DatasetError, match=told):
@@ -184,9 +188,10 @@ def test_candidates_that_are_no_pigs_are_left_behind(tmp_path: Path) -> None:
     """Half of the space is refused, the better half of the truth's neighbourhood not."""
     rolls = MadeUp(refuses=lambda values: "too much" if values["lead"] < 0 else "")
     result = fitted(problem(real_rolls(), generations=8), tmp_path, rolls)
-    assert result.refused > 0 and result.values["lead"] > 0.3
-    records = [f for g in result.checkpoint.history for f in g if f.loss >= REFUSED]
-    assert len(records) == result.refused and records[0].record == {"problem": "too much"}
+    refused = [one for one in result.searched if one.sample is None]
+    assert refused and result.values["lead"] > 0.3
+    assert {one.problem for one in refused} == {"too much"}
+    assert all(one.loss >= INFEASIBLE for one in refused)
 
 
 def test_values_that_cannot_be_rolled_are_told(tmp_path: Path) -> None:
@@ -196,20 +201,20 @@ def test_values_that_cannot_be_rolled_are_told(tmp_path: Path) -> None:
 
 def test_the_checkpoint_holds_every_sample(tmp_path: Path) -> None:
     result = fitted(problem(real_rolls(), **SHORT), tmp_path)
-    generations = json.loads((tmp_path / FILE_NAME).read_text())["generations"]
-    assert [len(generation) for generation in generations] == [12] * 5
-    rolls = [Sample.from_json(c["record"]["sample"]).rolls for g in generations for c in g]
-    assert sum(rolls) == result.search_rolls
-    points = [tuple(c["point"]) for g in generations for c in g]
-    assert [tuple(point) for point, _ in result.checkpoint.samples()] == points
-    assert set(generations[0][0]["record"]["sample"]["127"]) > {*PIG_NAMES, "touching"}
+    steps = json.loads((tmp_path / FILE_NAME).read_text())["steps"]
+    assert [len(step) for step in steps.values()] == [12] * 5 + [1]
+    rolls = [HeightCounts.from_json(c["sample"]).rolls for step in steps.values() for c in step]
+    assert sum(rolls) == rolls_of(result.searched) + result.sample.rolls
+    points = [tuple(c["point"]) for step in steps.values() for c in step]
+    assert [one.point for one in result.checkpoint.evaluations()] == points
+    assert set(steps["generation 0"][0]["sample"]["127"]) > {*PIG_NAMES, "touching"}
 
 
 def test_a_line_is_told_after_each_generation(tmp_path: Path) -> None:
     lines: list[str] = []
     given = problem(real_rolls(), **SHORT)
-    run(given, MadeUp(), tmp_path, at_prior, tell=lines.append)
+    run(given, MadeUp(), tmp_path, tell=lines.append)
     assert len(lines) == 5
     assert lines[0].startswith("generation 1 of 5: 12 candidates x 100 rolls; G ")
-    run(given, MadeUp(), tmp_path, at_prior, tell=lines.append)
+    run(given, MadeUp(), tmp_path, tell=lines.append)
     assert lines[5:] == ["5 generations were there already"]

@@ -16,14 +16,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from physim.calibrate.checkpoint import read_checkpoint
 from physim.calibrate.evaluate import Block, Evaluator
-from physim.calibrate.export import read_fit
-from physim.calibrate.fit import Problem, run
-from physim.calibrate.fit_plan import FitPlan
-from physim.calibrate.posterior import find_posterior
-from physim.calibrate.priors import Space, Values
-from physim.calibrate.target import Objective, Target
-from physim.calibrate.waves import refine
+from physim.calibrate.fit import run
+from physim.calibrate.priors import Space, Values, read_fit
+from physim.calibrate.problem import FitProblem
+from physim.calibrate.target import Objective
 from physim.dataset.workers import cores
 from physim.files import data_folder
 
@@ -40,17 +38,21 @@ _TOLD = 0.5  # of a combination's prior variance is gone: the table tells it
 
 
 @cache
-def problem() -> tuple[FitPlan, Problem, dict[str, float]]:
-    """The fit that is made of the samples of all shipped ones, without new rolls."""
+def problem() -> tuple[FitProblem, dict[str, float]]:
+    """The fit that learns from the samples of all shipped ones."""
     shipped = read_fit(FITS / "standard")
-    plan = FitPlan(
-        parameters=tuple(shipped),
-        method="surface",
-        start=str(FITS / "standard"),
-        samples=[FITS / name for name in SAMPLES],
-        generations=0,
+    given = FitProblem.named(
+        parameters=tuple(shipped), method="surface", start=str(FITS / "standard"), waves=0
     )
-    return plan, plan.problem, shipped
+    checkpoints = [read_checkpoint(FITS / name) for name in SAMPLES]
+    runs = [
+        (np.array(one.point), one.sample)
+        for checkpoint in checkpoints
+        if checkpoint is not None
+        for one in checkpoint.evaluations()
+        if one.sample is not None
+    ]
+    return replace(given, prior_runs=runs), shipped
 
 
 def hidden(number: int, space: Space) -> dict[str, float]:
@@ -78,22 +80,22 @@ def test_hidden_pigs_come_back(tmp_path: Path) -> None:
 
     Chance alone leaves out two or more of five 95 % regions with a probability of 2 %.
     """
-    plan, given, shipped = problem()
+    given, shipped = problem()
     space = centred(given.space, shipped)
     sd = np.array([p.prior_sd for p in space.parameters]) / space.span
     truths, number = [], 0
     inside, far_off, worst, lines = 0, 0, 0.0, []
-    with Evaluator(plan.base, cores()) as evaluator:
+    with Evaluator(given.base, cores()) as evaluator:
         while len(truths) < HIDDEN:
             truth = hidden(number, space)
             number += 1
             (screened,) = evaluator.screen([truth])
-            if not isinstance(screened, str) and not screened.problem:
+            if not screened.problem:
                 truths.append(truth)
         (unmoved,) = evaluator.roll([shipped], Block(SEED + 99, 0, FRESH))
         for which, truth in enumerate(truths):
             (trial,) = evaluator.roll([truth], Block(SEED + which, 0, ROLLS))
-            objective = Objective(Target("hidden", None, trial.sample), space)
+            objective = Objective(trial.sample, space, "hidden")
             schedule = replace(
                 given.schedule, population=CANDIDATES, rolls=EACH, seed=SEED + 200 + which
             )
@@ -102,20 +104,20 @@ def test_hidden_pigs_come_back(tmp_path: Path) -> None:
             )
             folder = tmp_path / str(which)
             folder.mkdir()
-            fit = run(asked, evaluator, folder, lambda: shipped)
-            fit = refine(asked, evaluator, folder, fit, 1)
-            posterior = find_posterior(asked, fit)
-            ways = told(posterior.covariance, sd)
+            fit = run(asked, evaluator, folder).with_posterior(asked)
+            assert fit.draws is not None
+            mean = fit.draws.mean(axis=0)
+            ways = told(np.cov(fit.draws.T), sd)
             # Combinations that the table tells; they are uncorrelated.
-            draws = (posterior.draws - posterior.mean) / sd @ ways.T
-            seen = ways @ ((space.to_unit(truth) - posterior.mean) / sd)
+            draws = (fit.draws - mean) / sd @ ways.T
+            seen = ways @ ((space.to_unit(truth) - mean) / sd)
             variance = draws.var(axis=0)
             p = float(((draws**2 / variance).sum(axis=1) > (seen**2 / variance).sum()).mean())
             inside += p >= 0.05
             below = (draws < seen).mean(axis=0)
             outside = int((np.abs(below - 0.5) > 0.475).sum())
             (fresh,) = evaluator.roll([truth], Block(SEED + 100 + which, 0, FRESH))
-            objective = Objective(Target("hidden", None, fresh.sample), space)
+            objective = Objective(fresh.sample, space, "hidden")
             distance = objective(fit.sample, truth)
             start = objective(unmoved.sample, truth).tv
             far_off += start > _MOST_TV

@@ -13,15 +13,13 @@ from scipy.special import logsumexp
 from scipy.stats import norm, truncnorm
 
 from physim.calibrate import posterior
-from physim.calibrate.emulator import Emulator
-from physim.calibrate.fit import SURFACE, Fit, Problem, run
-from physim.calibrate.posterior import Density, Observed, find_posterior, require_sampler
-from physim.calibrate.posterior import _drawn as drawn
+from physim.calibrate.emulator import Emulator, softmax
+from physim.calibrate.fit import Fit, run
+from physim.calibrate.posterior import LogPosterior, Observed, draw, require_sampler
 from physim.calibrate.priors import Space
-from physim.calibrate.search import Posterior
-from physim.calibrate.surrogate import softmax
+from physim.calibrate.problem import SURFACE, FitProblem
 from physim.errors import ConfigError
-from tests.calibrate.made_up import NAMES, SPACE, MadeUp, at_prior, problem, real_rolls
+from tests.calibrate.made_up import NAMES, SPACE, MadeUp, problem, real_rolls
 
 Array = NDArray[np.float64]
 HEIGHTS = np.array([-0.5, 0.5])
@@ -61,15 +59,15 @@ def test_uncertain_log_odds_are_integrated_out(sd: float, pigs: int) -> None:
 
 
 def test_without_counts_the_prior_is_drawn() -> None:
-    density = Density([], np.zeros(2), np.full(2, -2.5), np.full(2, 1.0))
-    draws = drawn(require_sampler(), density, np.eye(2), 3, None)
+    density = LogPosterior([], np.zeros(2), np.full(2, -2.5), np.full(2, 1.0))
+    draws = draw(density, np.eye(2), 3)
     exact = truncnorm(-2.5, 1.0)
     assert draws.min() >= -2.5 and draws.max() <= 1.0
     assert draws.mean(axis=0) == pytest.approx(exact.mean(), abs=0.08)
     assert draws.std(axis=0) == pytest.approx(exact.std(), abs=0.08)
 
 
-@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("d", [1, 3])
 @pytest.mark.parametrize(
     ("low", "high", "sd"),
     [
@@ -84,14 +82,15 @@ def test_walkers_may_begin_anywhere(d: int, low: float, high: float, sd: float) 
     """The prior alone, cut off; the first parameter's bounds are those, the others' are wide."""
     lows, highs = np.full(d, -2.5), np.full(d, 2.5)
     lows[0], highs[0] = low, high
-    density = Density([], np.zeros(d), lows, highs)
-    draws = drawn(require_sampler(), density, sd**2 * np.ones((d, d)), 3, None)
+    density = LogPosterior([], np.zeros(d), lows, highs)
+    draws = draw(density, sd**2 * np.ones((d, d)), 3)
     exact = [truncnorm(a, b) for a, b in zip(lows, highs, strict=True)]
     assert (draws >= lows).all() and (draws <= highs).all()
     assert draws.mean(axis=0) == pytest.approx([one.mean() for one in exact], abs=0.08)
     assert draws.std(axis=0) == pytest.approx([one.std() for one in exact], abs=0.08)
 
 
+@pytest.mark.slow
 def test_the_draws_are_as_wide_as_the_density_in_many_dimensions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -100,11 +99,11 @@ def test_the_draws_are_as_wide_as_the_density_in_many_dimensions(
     This would tell it.
     """
     emcee = require_sampler()
-    density = Density([], np.zeros(12), np.full(12, -2.5), np.full(12, 2.5))
+    density = LogPosterior([], np.zeros(12), np.full(12, -2.5), np.full(12, 2.5))
     exact = pytest.approx(truncnorm(-2.5, 2.5).std(), abs=0.02)
-    assert drawn(emcee, density, np.eye(12), 3, None).std(axis=0).mean() == exact
+    assert draw(density, np.eye(12), 3).std(axis=0).mean() == exact
     monkeypatch.setattr(emcee.moves, "StretchMove", emcee.moves.DESnookerMove)
-    assert drawn(emcee, density, np.eye(12), 3, None).std(axis=0).mean() != exact
+    assert draw(density, np.eye(12), 3).std(axis=0).mean() != exact
 
 
 def test_points_are_thrown_back_at_the_bounds_and_stay_apart() -> None:
@@ -126,14 +125,14 @@ def test_a_fit_on_its_bounds_has_a_posterior(
         monkeypatch.setattr(posterior, steps, 10)
     space = Space(SPACE.parameters[: len(names)])
     given = problem(real_rolls(), generations=1, rolls=200, method=SURFACE, space=space)
-    fit = run(given, MadeUp(), tmp_path, lambda: dict.fromkeys(names, 0.0))
+    fit = run(given, MadeUp(), tmp_path)
     point = np.full(len(names), share)
     estimate = replace(fit.estimate, mean=point, covariance=1e4 * np.eye(len(names)))
     fit = replace(fit, values=given.space.from_unit(point), estimate=estimate)
-    found = find_posterior(given, fit)
-    assert np.isfinite(found.draws).all()
-    assert found.draws.min() >= 0.0 and found.draws.max() <= 1.0
-    assert (found.draws.std(axis=0) > 0.0).all()
+    found = fit.with_posterior(given).draws
+    assert found is not None and np.isfinite(found).all()
+    assert found.min() >= 0.0 and found.max() <= 1.0
+    assert (found.std(axis=0) > 0.0).all()
 
 
 def test_a_bent_valley_is_drawn_whole() -> None:
@@ -143,11 +142,11 @@ def test_a_bent_valley_is_drawn_whole() -> None:
     emulator = Emulator(np.zeros((2, 1)), coefficients, np.zeros((11, 11)), np.ones((3, 1)))
     counts = np.array([[80, 108], [79, 107]])
     observed = Observed(emulator, HEIGHTS, counts)
-    density = Density([observed], np.zeros(2), np.full(2, -2.5), np.full(2, 2.5))
-    draws = drawn(require_sampler(), density, 0.04 * np.eye(2), 3, None)
-    x, y = np.meshgrid(np.linspace(-2.5, 2.5, 1001), np.linspace(-2.5, 2.5, 401), indexing="ij")
+    density = LogPosterior([observed], np.zeros(2), np.full(2, -2.5), np.full(2, 2.5))
+    draws = draw(density, 0.04 * np.eye(2), 3)
+    x, y = np.meshgrid(np.linspace(-2.5, 2.5, 501), np.linspace(-2.5, 2.5, 201), indexing="ij")
     grid = np.column_stack([x.ravel(), y.ravel()])
-    log = np.concatenate([density.log(piece) for piece in np.array_split(grid, 40)])
+    log = np.concatenate([density(piece) for piece in np.array_split(grid, 40)])
     weight = np.exp(log - log.max())
     weight /= weight.sum()
     mean = weight @ grid
@@ -157,20 +156,30 @@ def test_a_bent_valley_is_drawn_whole() -> None:
     assert draws.std(axis=0) == pytest.approx(sd, rel=0.2)
 
 
-def fitted(given: Problem, folder: Path) -> Fit:
+@pytest.fixture
+def fewer_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three parameters forget a place in some 15 steps; so many tell what is asserted here."""
+    for name, steps in (("_LEAST_BURN", 150), ("_LEAST_STEPS", 300)):
+        monkeypatch.setattr(posterior, name, steps)
+    for name in ("_BURN_EACH", "_STEPS_EACH"):
+        monkeypatch.setattr(posterior, name, 0)
+
+
+def fitted(given: FitProblem, folder: Path) -> Fit:
     folder.mkdir()
-    fit = run(given, MadeUp(), folder, at_prior)
-    return replace(fit, posterior=find_posterior(given, fit))
+    return run(given, MadeUp(), folder).with_posterior(given)
 
 
-def tail(posterior: Posterior, point: Array) -> float:
+def tail(draws: Array, point: Array) -> float:
     """Share of the draws that lie farther out than the point."""
-    inverse = np.linalg.inv(posterior.covariance)
-    off = np.concatenate([posterior.draws, point[None]]) - posterior.mean
+    inverse = np.linalg.inv(np.cov(draws.T))
+    off = np.concatenate([draws, point[None]]) - draws.mean(axis=0)
     far = np.einsum("na,ab,nb->n", off, inverse, off)
     return float((far[:-1] > far[-1]).mean())
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("fewer_steps")
 def test_hidden_truths_lie_among_the_draws(tmp_path: Path) -> None:
     """In the 95 % region of four in five; chance alone leaves out two or more with 2 %."""
     rng, inside = np.random.default_rng(5), 0
@@ -179,23 +188,24 @@ def test_hidden_truths_lie_among_the_draws(tmp_path: Path) -> None:
         real = real_rolls(truth, seed=number)
         given = problem(real, seed=number, generations=2, rolls=300, method=SURFACE)
         fit = fitted(given, tmp_path / str(number))
-        assert fit.posterior is not None
-        inside += tail(fit.posterior, given.space.to_unit(truth)) > 0.05
-        assert np.sqrt(np.diag(fit.posterior.covariance)).max() < 0.1  # of the prior's .25
+        assert fit.draws is not None
+        inside += tail(fit.draws, given.space.to_unit(truth)) > 0.05
+        assert fit.draws.std(axis=0).max() < 0.1  # of the prior's .25
     assert inside >= 4
 
 
+@pytest.mark.usefixtures("fewer_steps")
 def test_a_seed_gives_the_same_draws_and_another_like_ones(tmp_path: Path) -> None:
     given = problem(real_rolls(), generations=1, rolls=200, method=SURFACE)
     fit = fitted(given, tmp_path / "fit")
-    again = find_posterior(given, fit)
-    assert fit.posterior is not None
-    assert np.array_equal(again.draws, fit.posterior.draws)
-    other = find_posterior(replace(given, schedule=replace(given.schedule, seed=2)), fit)
-    assert not np.array_equal(other.draws, again.draws)
-    sd = np.sqrt(np.diag(again.covariance))
-    assert np.abs((other.mean - again.mean) / sd).max() < 0.3
-    assert np.sqrt(np.diag(other.covariance)) == pytest.approx(sd, rel=0.3)
+    again = fit.with_posterior(given).draws
+    assert fit.draws is not None and again is not None
+    assert np.array_equal(again, fit.draws)
+    other = fit.with_posterior(replace(given, schedule=replace(given.schedule, seed=2))).draws
+    assert other is not None and not np.array_equal(other, again)
+    sd = again.std(axis=0)
+    assert np.abs((other.mean(axis=0) - again.mean(axis=0)) / sd).max() < 0.3
+    assert other.std(axis=0) == pytest.approx(sd, rel=0.3)
 
 
 def test_a_missing_sampler_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

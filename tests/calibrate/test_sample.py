@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from physim.calibrate.sample import Sample, counted, heights_mm, sample_of, simulate
+from physim.calibrate.evaluate import simulate
+from physim.calibrate.target import HeightCounts, heights_mm, sample_of
 from physim.errors import DatasetError
-from physim.simulator import Setup
+from physim.simulator import Setup, Simulator
 from physim.statistics.counts import Counts
 from physim.tosses.library import toss
 from physim.types import PIG_NAMES, Outcome, Pose
@@ -27,9 +28,9 @@ ROWS = [
 def test_each_roll_counts_where_it_belongs() -> None:
     sample = sample_of(ROWS, (127, 203))
     assert sample.rolls == 7 and sample.heights_mm == (127, 203)
-    assert [sample.fate("rolls", height) for height in (127, 203)] == [4, 3]
+    assert [sample.outcome("rolls", height) for height in (127, 203)] == [4, 3]
     fates = {"touching": 2, "piggyback": 1, "unsettled": 1, "ambiguous": 1, "off_table": 1}
-    assert {fate: sample.fate(fate) for fate in fates} == fates
+    assert {fate: sample.outcome(fate) for fate in fates} == fates
     # Pigs: of the first two rolls and of the ambiguous one.
     assert sample.poses(127, "black")[Pose.SIDE_DOT_UP] == 1
     assert sample.poses(203, "pink") == dict.fromkeys(Pose, 0) | {
@@ -43,15 +44,15 @@ def test_samples_add_up_in_any_order_and_survive_json() -> None:
     one, two = real_rolls(rolls=400), sample_of(ROWS, (127, 203))
     assert one + two == two + one
     assert (one + two).rolls == 407
-    assert one + Sample() == one
-    assert Sample.from_json(json.loads(json.dumps((one + two).to_json()))) == one + two
+    assert one + HeightCounts() == one
+    assert HeightCounts.from_json(json.loads(json.dumps((one + two).to_json()))) == one + two
     assert one != two
 
 
 @pytest.mark.parametrize("data", [{"127": {}}, {"low": {"rolls": 1}}, [1], {"127": None}])
 def test_what_is_no_sample_is_refused(data: object) -> None:
     with pytest.raises(DatasetError, match="no counts of rolls"):
-        Sample.from_json(data)  # type: ignore[arg-type]
+        HeightCounts.from_json(data)  # type: ignore[arg-type]
 
 
 def test_simulated_rolls_are_counted_as_the_statistics_count_them() -> None:
@@ -61,10 +62,12 @@ def test_simulated_rolls_are_counted_as_the_statistics_count_them() -> None:
     sample = simulate(setup, 5, 0, 12)
     counts = physim.batch(12, seed=5, workers=1).counts
     assert {pose: sample.poses()[pose] for pose in Pose} == dict(counts.poses)
-    assert sample.fate("touching") == counts.touching
-    assert sample.fate("unsettled") == counts.outcomes[Outcome.UNSETTLED]
+    assert sample.outcome("touching") == counts.touching
+    assert sample.outcome("unsettled") == counts.outcomes[Outcome.UNSETTLED]
     assert simulate(setup, 5, 0, 7) + simulate(setup, 5, 7, 5) == sample
-    assert isinstance(counts, Counts) and set(PIG_NAMES) == {pig for _, pig, _ in sample.pigs}
+    assert isinstance(counts, Counts) and {*PIG_NAMES, "rolls"} == {
+        what for _, what, _ in sample.counts
+    }
 
 
 def test_the_height_is_that_of_the_roll() -> None:
@@ -72,10 +75,11 @@ def test_the_height_is_that_of_the_roll() -> None:
     both = Setup.named()
     low = replace(both, toss=toss("trapdoor", 127))
     assert heights_mm(both.toss) == (127, 203) and heights_mm(low.toss) == (127,)
-    from physim.simulator import Simulator
-
     with Simulator(low) as simulator:
-        rolls = simulator.rolls(5, range(0, 8, 2))
-        expected = sample_of(map(counted, rolls), heights_mm(low.toss))
+        rows = [
+            (roll.index, roll.outcome, *(pig.pose for pig in roll.pigs))
+            for roll in simulator.rolls(5, range(0, 8, 2))
+        ]
+    expected = sample_of(rows, heights_mm(low.toss))
     mixed = simulate(both, 5, 0, 8)
-    assert mixed.poses(127) == expected.poses(127) and mixed.fate("rolls", 203) == 4
+    assert mixed.poses(127) == expected.poses(127) and mixed.outcome("rolls", 203) == 4

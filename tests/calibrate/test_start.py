@@ -1,21 +1,22 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
 
-from physim.calibrate.fit_plan import FitPlan
-from physim.calibrate.sample import Sample
-from physim.calibrate.screening import WORTH_PIGS, Screening
+from physim.calibrate.evaluate import WORTH_PIGS, RestScreening
+from physim.calibrate.priors import Values
+from physim.calibrate.problem import FitProblem, start_values
 from physim.calibrate.target import load_target
 from physim.simulator import RestTable
 from physim.statistics.counts import NAMED_POSES
 from physim.types import PigModel, Pose
+from tests.calibrate.made_up import MadeUp
 
 
-def screened(model: PigModel) -> Screening:
-    return Screening.of([RestTable.of(model)] * 2)
+def screened(model: PigModel) -> RestScreening:
+    return RestScreening.of([RestTable.of(model)] * 2)
 
 
 def test_the_standard_pig_is_rolled(standard: PigModel) -> None:
@@ -35,78 +36,76 @@ def test_a_pig_that_lacks_a_pose_is_not(standard: PigModel) -> None:
 def test_a_pig_is_asked_for_no_pose_that_its_base_lacks(standard: PigModel) -> None:
     parts = tuple(part for part in standard.parts if part.label != "left_ear")
     earless = [RestTable.of(replace(standard, parts=parts))] * 2
-    base = Screening.of(earless)
-    same = Screening.of(earless, base)
+    base = RestScreening.of(earless)
+    same = RestScreening.of(earless, base)
     assert base.problem and same.problem == ""
-    whole = Screening.of([RestTable.of(standard)] * 2)
-    assert "cannot lie as" in Screening.of(earless, whole).problem
+    whole = RestScreening.of([RestTable.of(standard)] * 2)
+    assert "cannot lie as" in RestScreening.of(earless, whole).problem
 
 
 def test_a_box_lies_as_no_rule_says(box: Callable[..., PigModel]) -> None:
     screening = screened(box((0.02, 0.03, 0.04)))
     assert screening.shares[Pose.OTHER] > 0.5 and screening.problem
     named = {pose: 0.199 if pose is not Pose.TROTTER else 0.004 for pose in NAMED_POSES}
-    few = Screening(named | {Pose.OTHER: 0.06}, ())
+    few = RestScreening(named | {Pose.OTHER: 0.06}, ())
     assert "no rule says with probability 0.060" in few.problem
 
 
 def test_the_deviance_is_least_at_the_real_frequencies() -> None:
-    real = load_target().sample
+    real = load_target()
     poses = real.poses()
     pigs = sum(poses.values())
-    there = Screening({pose: n / pigs for pose, n in poses.items()}, ())
+    there = RestScreening({pose: n / pigs for pose, n in poses.items()}, ())
     assert there.deviance(real) == pytest.approx(0, abs=1e-9)
     shares = dict(there.shares)
     shares[Pose.RAZORBACK] += 0.05
     shares[Pose.SIDE_DOT_UP] -= 0.05
-    off = Screening(shares, ()).deviance(real)
+    off = RestScreening(shares, ()).deviance(real)
     # Pearson's statistic, near enough.
     expected = sum(
         WORTH_PIGS * (shares[p] - there.shares[p]) ** 2 / there.shares[p] for p in NAMED_POSES
     )
     assert off == pytest.approx(expected, rel=0.1)
-    assert Screening(dict.fromkeys(Pose, 0.0) | {Pose.TROTTER: 1.0}, ()).deviance(real) > 1000
+    assert RestScreening(dict.fromkeys(Pose, 0.0) | {Pose.TROTTER: 1.0}, ()).deviance(real) > 1000
 
 
 def test_each_start_is_where_its_name_says() -> None:
     names = ("com_up_mm", "restitution", "toss.pitch_rate_rad_s")
-    plans = {start: FitPlan(parameters=names, start=start, seed=4) for start in ("model", "prior")}
 
-    def none(_: object) -> list[Screening | str]:
-        raise AssertionError("nothing is to be screened")
+    def start(where: str, seed: int = 4) -> list[float]:
+        values = start_values(FitProblem.named(parameters=names, start=where, seed=seed), MadeUp())
+        assert tuple(values) == names
+        return list(values.values())
 
-    assert plans["model"].values_at_start(none) == pytest.approx(
-        {"com_up_mm": 0.0, "restitution": 0.42, "toss.pitch_rate_rad_s": 8.0}
-    )
-    assert list(plans["prior"].values_at_start(none).values()) == [0.0, 0.42, 8.0]
-    draws = [
-        FitPlan(parameters=names, start="random", seed=seed).values_at_start(none)
-        for seed in (4, 4, 5)
-    ]
-    assert draws[0] == draws[1] != draws[2]
+    assert start("model") == pytest.approx([0.0, 0.42, 8.0])
+    assert start("prior") == [0.0, 0.42, 8.0]
+    assert start("random") == start("random") != start("random", seed=5)
 
 
-def test_the_quasi_static_start_finds_rests_like_the_real_frequencies() -> None:
-    plan = FitPlan(parameters=("com_up_mm", "com_forward_mm"), start="quasi-static")
-    real = load_target().sample
-    poses = real.poses()
-    frequency = {pose: poses[pose] / sum(poses.values()) for pose in Pose}
+class RealRests(MadeUp):
+    """Rests whose shares are the real ones at (0.5, -0.25), and that need com_up above 0."""
 
-    def screen(candidates: object) -> list[Screening | str]:
-        """Rests whose shares are the real ones at (0.5, -0.25), and that need com_up above 0."""
-        screenings: list[Screening | str] = []
-        for values in candidates:  # type: ignore[attr-defined]
+    def screen(self, candidates: Sequence[Values]) -> list[RestScreening]:
+        poses = load_target().poses()
+        frequency = {pose: poses[pose] / sum(poses.values()) for pose in Pose}
+        screenings: list[RestScreening] = []
+        for values in candidates:
             up, forward = values["com_up_mm"] - 0.5, values["com_forward_mm"] + 0.25
             shares = dict(frequency)
             shares[Pose.RAZORBACK] -= 0.4 * up
             shares[Pose.SIDE_DOT_UP] += 0.4 * up + 0.4 * forward
             shares[Pose.SIDE_DOT_DOWN] -= 0.4 * forward
             screenings.append(
-                "no pig" if up < -1.2 else Screening(shares, (Pose.SNOUTER,) if up < -0.5 else ())
+                RestScreening({}, (), no_pig="no pig")
+                if up < -1.2
+                else RestScreening(shares, (Pose.SNOUTER,) if up < -0.5 else ())
             )
         return screenings
 
-    start = plan.values_at_start(screen)  # type: ignore[arg-type]
+
+def test_the_quasi_static_start_finds_rests_like_the_real_frequencies() -> None:
+    names = ("com_up_mm", "com_forward_mm", "friction")
+    start = start_values(FitProblem.named(parameters=names, start="quasi-static"), RealRests())
     assert start["com_up_mm"] == pytest.approx(0.45, abs=0.15)  # drawn to the prior's 0 a little
     assert start["com_forward_mm"] == pytest.approx(-0.22, abs=0.15)
-    assert isinstance(real, Sample)
+    assert start["friction"] == pytest.approx(0.48)  # without rolls nothing is learnt of it

@@ -17,15 +17,15 @@ CSV = data_folder("calibration") / "tables" / "kern2006_pairs.csv"
 
 
 def test_the_real_rolls_are_those_of_both_tables() -> None:
-    sample = load_target().sample
+    sample = load_target()
     assert sample.rolls == 6000 and sample.heights_mm == (127, 203)
-    assert [sample.fate("touching", height) for height in (127, 203)] == [11, 12]
+    assert [sample.outcome("touching", height) for height in (127, 203)] == [11, 12]
     pooled = load_table("kern2006").counts
     assert {pose.value: sample.poses()[pose] for pose in NAMED_POSES} == pooled
 
 
 def test_a_file_of_counts_does_as_well(tmp_path: Path) -> None:
-    assert load_target(CSV).sample == load_target().sample
+    assert load_target(CSV) == load_target()
     path = tmp_path / "few.csv"
     path.write_text("height_in,start_code,black,pink,rolls\n5,0,trotter,touching,2\n")
     with pytest.raises(ConfigError, match="must stand for both pigs"):
@@ -132,17 +132,17 @@ def test_what_is_no_table_is_told_without_python_s_words(
 
 
 def test_the_halves_have_no_roll_in_common_and_miss_none() -> None:
-    one, two = load_target(half=1).sample, load_target(half=2).sample
-    assert one + two == load_target().sample
-    assert [half.fate("rolls", h) for half in (one, two) for h in (127, 203)] == [1500] * 2 + [
+    one, two = load_target(half=1), load_target(half=2)
+    assert one + two == load_target()
+    assert [half.outcome("rolls", h) for half in (one, two) for h in (127, 203)] == [1500] * 2 + [
         1500
     ] * 2
-    assert one == load_target(half=1).sample
+    assert one == load_target(half=1)
 
 
 def test_the_halves_are_two_samples_of_the_same() -> None:
     """Error rate: 1e-3, once: the split is fixed. Beside it 250 of 6,000 pigs turned over."""
-    halves = [load_target(half=half).sample.poses() for half in (1, 2)]
+    halves = [load_target(half=half).poses() for half in (1, 2)]
     counts = np.array([[half[pose] for pose in NAMED_POSES] for half in halves])
     assert chi2_contingency(counts).pvalue > 1e-3
     moved = counts.copy()
@@ -175,10 +175,10 @@ def test_a_table_without_poses_is_refused(tmp_path: Path, rows: str, told: str) 
 def test_a_height_of_no_rolls_is_none(tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     path.write_text("height_in,black,pink,rolls\n5,trotter,razorback,3\n8,trotter,trotter,0\n")
-    assert load_target(path).sample.heights_mm == (127,)
+    assert load_target(path).heights_mm == (127,)
 
 
 def test_a_spreadsheet_s_mark_of_utf_8_is_read_over(tmp_path: Path) -> None:
     path = tmp_path / "bom.csv"
     path.write_text("height_in,black,pink,rolls\n5,trotter,razorback,3\n", encoding="utf-8-sig")
-    assert load_target(path).sample.rolls == 3
+    assert load_target(path).rolls == 3
