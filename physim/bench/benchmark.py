@@ -21,7 +21,8 @@ import numpy as np
 
 from physim.dataset.plan import BatchPlan
 from physim.errors import PhysicsError, PhysimError
-from physim.physics.simulate import PigsInEngine, simulate
+from physim.physics.body import Body
+from physim.physics.simulate import PigsInEngine, PlainPyBullet, simulate
 from physim.seeding import stream
 from physim.setup_options import FAST, FULL
 from physim.simulator import RestTable, Setup, Simulator, judge
@@ -33,7 +34,6 @@ from physim.types import Pose, Roll, Status
 
 if TYPE_CHECKING:
     from physim.bench.mujoco_loop import MujocoPigs
-    from physim.bench.pybullet_loop import BarePyBullet
 
 PLAIN, MUJOCO, PHYSIM_FULL, PHYSIM = NAMES = ("plain_pybullet", "mujoco", "physim_full", "physim")
 RollOf = Callable[[int, int], Roll]  # of a seed and an index
@@ -44,15 +44,19 @@ def has_mujoco() -> bool:
     return find_spec("mujoco") is not None
 
 
-def _two_pigs(name: str, setup: Setup) -> BarePyBullet | MujocoPigs:
+def _two_pigs(name: str, setup: Setup) -> PlainPyBullet | MujocoPigs:
     """In an engine from outside physim, to be opened by `with`."""
     if name == MUJOCO:
         from physim.bench.mujoco_loop import MujocoPigs
 
         return MujocoPigs(setup)
-    from physim.bench.pybullet_loop import BarePyBullet
+    return plain_pybullet(setup)
 
-    return BarePyBullet(setup)
+
+def plain_pybullet(setup: Setup) -> PlainPyBullet:
+    """The reference loop's engine (`physics.simulate`) with the pigs of a setup."""
+    bodies = Body.of(setup.black), Body.of(setup.pink)
+    return PlainPyBullet(bodies, setup.table, setup.settings, setup.criterion)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from physim.bench.benchmark import plain_pybullet
 from physim.seeding import stream
 from physim.simulator import Setup
 from physim.tosses.release import Draws
@@ -28,11 +29,9 @@ def toss_of(setup: Setup) -> Callable[[int], Toss]:
 
 @pytest.fixture(params=["pybullet", pytest.param("mujoco", marks=needs_mujoco)])
 def loop(request: pytest.FixtureRequest) -> Any:
-    """The class of a loop; called with a setup and opened by `with`."""
+    """What makes an engine for the loop; called with a setup and opened by `with`."""
     if request.param == "pybullet":
-        from physim.bench.pybullet_loop import BarePyBullet
-
-        return BarePyBullet
+        return plain_pybullet
     from physim.bench.mujoco_loop import MujocoPigs
 
     return MujocoPigs

@@ -29,7 +29,7 @@ def release(engine: Any, toss: Toss) -> None:
 
 
 def test_a_toss_comes_to_rest_in_a_pose_of_the_rules(loop: Any, setup: Setup) -> None:
-    name = PLAIN if loop.__name__ == "BarePyBullet" else MUJOCO
+    name = PLAIN if loop.__name__ == "plain_pybullet" else MUJOCO
     with open_engine(name, setup) as roll:
         rolls = [roll(1, index) for index in range(4)]
         again = roll(1, 0)
@@ -133,7 +133,7 @@ def test_a_ball_rebounds_to_e2_h(
     heights = np.linspace(0.05, 0.2, 10)  # meet the steps in every phase
     with loop(replace(setup, black=pig, pink=pig, table=bare_table())) as engine:
         shares = [np.sqrt(_rebound_m(engine, height) / height) for height in heights]
-    limit = 0.02 if loop.__name__ == "BarePyBullet" else 0.06  # a spring of a few steps
+    limit = 0.02 if loop.__name__ == "plain_pybullet" else 0.06  # a spring of a few steps
     assert np.mean(shares) == pytest.approx(restitution, abs=limit)
     assert np.std(shares) < limit
 
