@@ -60,7 +60,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def preferring(results: Mapping[str, Any]) -> Iterator[None]:
+def with_results(results: Mapping[str, Any]) -> Iterator[None]:
     """Meanwhile these results are taken before those of any file that was read."""
     token = _own.set(results)
     try:

@@ -333,7 +333,7 @@ class RestTable(ExactValue):
     @classmethod
     def of(cls, model: PigModel) -> RestTable:
         """The table of a model."""
-        with precomputed.preferring(model.kept):
+        with precomputed.with_results(model.kept):
             rests = model_rests(model, table_gap_m(model))
         return cls(tuple(NamedRest(rest, classify(model, lying(rest))) for rest in rests))
 

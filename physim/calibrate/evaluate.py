@@ -17,9 +17,9 @@ from typing import TypeVar
 
 from physim.calibrate.priors import Values, setup
 from physim.calibrate.target import ROLLS, HeightCounts, Progress, heights_mm, sample_of
-from physim.dataset.plan import PRELOAD, Kit, SetupSource
+from physim.dataset.plan import PRELOAD, Job, SetupSource
 from physim.dataset.rows import decode, make_rows
-from physim.dataset.run import Crew
+from physim.dataset.run import TaskRunner
 from physim.dataset.workers import LocalWorkers
 from physim.errors import PhysimError
 from physim.simulator import RestTable, Setup, SimulationContext, Simulator
@@ -148,7 +148,7 @@ class Trial:
 
 
 _Candidate = tuple[int, tuple[tuple[str, float], ...]]  # number and values
-_Piece = tuple[int, Kit, range]  # number of the candidate, and some of its rolls
+_Piece = tuple[int, Job, range]  # number of the candidate, and some of its rolls
 
 
 class Evaluator:
@@ -214,17 +214,17 @@ class Evaluator:
         return [made[number] for number in range(len(candidates))]
 
     def _results(
-        self, make: Callable[[Kit, Task], Made], tasks: Sequence[Task]
+        self, make: Callable[[Job, Task], Made], tasks: Sequence[Task]
     ) -> Iterator[tuple[Task, Made]]:
         """Each task with what a worker made of it, in the order in which they get done."""
         waiting = ((task,) for task in tasks)
-        crew = Crew(self._workers, self._kit)
+        crew = TaskRunner(self._workers, self._kit)
         with closing(crew.results(make, lambda: next(waiting, None))) as results:
             for task, result in results:
                 yield task[0], result
 
 
-def _build(base: Kit, candidate: _Candidate) -> tuple[bytes, RestScreening]:
+def _build(base: Job, candidate: _Candidate) -> tuple[bytes, RestScreening]:
     """In a worker: a candidate's pickled `SetupSource`, and its screening."""
     before: tuple[Setup, RestScreening, Change] = pickle.loads(base.content)
     old, screening, change = before
@@ -237,7 +237,7 @@ def _build(base: Kit, candidate: _Candidate) -> tuple[bytes, RestScreening]:
     return content, RestScreening.of(prepared.rests, screening)
 
 
-def _roll(base: Kit, piece: _Piece) -> bytes | str:
+def _roll(base: Job, piece: _Piece) -> bytes | str:
     """In a worker: some rolls of a candidate, or why there are none."""
     del base
     try:
@@ -246,8 +246,8 @@ def _roll(base: Kit, piece: _Piece) -> bytes | str:
         return str(error)
 
 
-def _kit(content: bytes, seed: int) -> Kit:
-    return Kit(hashlib.sha256(content + str(seed).encode()).hexdigest(), seed, content)
+def _kit(content: bytes, seed: int) -> Job:
+    return Job(hashlib.sha256(content + str(seed).encode()).hexdigest(), seed, content)
 
 
 def simulate(setup: Setup, seed: int, first: int, count: int) -> HeightCounts:

@@ -30,7 +30,7 @@ from physim.calibrate.problem import INFEASIBLE, SURFACE, FitProblem, start_valu
 from physim.calibrate.search import Estimate, Evaluation, Generation
 from physim.calibrate.target import Discrepancy, HeightCounts, Progress
 from physim.errors import ConfigError
-from physim.types import FloatArray
+from physim.types import ExactValue, FloatArray
 
 _DIGITS = 3  # a fitted value is kept to a thousandth of its prior's spread
 _SHARES = (1.0, 0.5, 0.25, 0.125)  # of the way to a new estimate, where farther on is no pig
@@ -43,8 +43,8 @@ _WAVE_FIRST, _WAVE_APART = FINAL_FIRST + 2**48, 2**40
 Tell = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class Fit:
+@dataclass(frozen=True, eq=False)
+class Fit(ExactValue):
     """The result.
 
     Attributes:

@@ -109,10 +109,10 @@ def sensitivity(*, parameters: str | None, as_json: bool, **options: Any) -> Non
 def _study(
     run: Any, own: dict[str, Any], common: dict[str, Any], as_json: bool, to: TextIO
 ) -> None:
-    from physim.validate.datasets import Study
+    from physim.validate.datasets import FitReview
 
     with resumable(common["out"]):
-        plain, text = run(Study(**common), **own, say=say)
+        plain, text = run(FitReview(**common), **own, say=say)
     if as_json:
         print_json(plain, to)
     else:

@@ -14,7 +14,7 @@ from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecu
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from physim.dataset.plan import Kit
+from physim.dataset.plan import Job
 from physim.dataset.workers import Workers, another_main
 from physim.errors import ConfigError, PhysimError, WorkerError, optional, shown_name
 
@@ -117,7 +117,7 @@ class ClusterWorkers(Workers):
     def submit(self, make: Callable[..., Any], *arguments: Any) -> Future[Any]:
         return self._executor.submit(make, *arguments)
 
-    def send(self, job: Kit) -> Any:
+    def send(self, job: Job) -> Any:
         """The job as a task of its own: it travels once a worker, and again where it was lost."""
         return self._client.submit(_unchanged, job, pure=False)
 
@@ -164,7 +164,7 @@ class ClusterWorkers(Workers):
         raise _lost()
 
 
-def _unchanged(job: Kit) -> Kit:
+def _unchanged(job: Job) -> Job:
     return job
 
 

@@ -256,7 +256,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Kit:
+class Job:
     """What a worker needs to make rolls: content, not names, so it needs none of our files.
 
     Attributes:
@@ -274,7 +274,7 @@ class Kit:
     sample: Sample | None = None
 
     @classmethod
-    def of(cls, plan: BatchPlan, versions: dict[str, str] | None = None) -> Kit:
+    def of(cls, plan: BatchPlan, versions: dict[str, str] | None = None) -> Job:
         """The job of a plan; raises as `BatchPlan.setup`."""
         content = pickle.dumps(plan.source(), protocol=5)
         key = hashlib.sha256(content + str(plan.seed).encode()).hexdigest()

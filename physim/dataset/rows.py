@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 
-from physim.dataset.plan import Kit, Roller, Sample
+from physim.dataset.plan import Job, Roller, Sample
 from physim.statistics.counts import Counts
 from physim.types import PIG_NAMES, TABLE, Contact, Roll
 
@@ -125,13 +125,13 @@ class WorkerState:
     """The simulator of the job that was asked for last; threads wait for each other."""
 
     def __init__(self) -> None:
-        self._job: Kit | None = None
+        self._job: Job | None = None
         self._roller: Roller | None = None
         self._open = ExitStack()
         self._lock = threading.Lock()
 
     @contextmanager
-    def roller(self, job: Kit) -> Iterator[Roller]:
+    def roller(self, job: Job) -> Iterator[Roller]:
         """Opens the simulator of a job if need be."""
         with self._lock:
             if self._roller is None or self._job != job:
@@ -153,7 +153,7 @@ _state = WorkerState()  # one a process
 close_simulator = _state.close
 
 
-def make_rows(kit: Kit, task: range) -> Done[bytes]:
+def make_rows(kit: Job, task: range) -> Done[bytes]:
     """In a worker: the rows of these indices."""
     with _state.roller(kit) as roller:
         began_s = time.perf_counter()
@@ -162,7 +162,7 @@ def make_rows(kit: Kit, task: range) -> Done[bytes]:
     return Done(encode(rows), seconds)
 
 
-def make_counts(kit: Kit, task: range) -> Done[Counts]:
+def make_counts(kit: Job, task: range) -> Done[Counts]:
     """In a worker: what these indices add up to."""
     counts = Counts()
     with _state.roller(kit) as roller:
@@ -173,7 +173,7 @@ def make_counts(kit: Kit, task: range) -> Done[Counts]:
         return Done(counts, time.perf_counter() - began_s)
 
 
-def make_sample(kit: Kit) -> Sample:
+def make_sample(kit: Job) -> Sample:
     """In a worker: roll 0, by which one sees whether two machines come to the same bits."""
     with _state.roller(kit) as roller:
         return Sample.of(roller, kit.seed)

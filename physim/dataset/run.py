@@ -27,7 +27,7 @@ from physim.dataset.manifest import (
     read_manifest,
     refuse_foreign,
 )
-from physim.dataset.plan import BatchPlan, Kit, Sample, default_chunk_size, these_versions
+from physim.dataset.plan import BatchPlan, Job, Sample, default_chunk_size, these_versions
 from physim.dataset.rows import make_counts, make_rows, make_sample
 from physim.dataset.workers import LocalWorkers, Workers, cores
 from physim.errors import ConfigError, DatasetError, WorkerError, shown
@@ -127,25 +127,27 @@ def run_batch(
 
             workers = held.enter_context(open_cluster(None if dask == LOCAL else dask, workers))
         held.enter_context(closing(workers))
-        job = Kit.of(plan, these_versions() if workers.remote else None)
-        sample = cache(Crew(workers, job).sample)
+        job = Job.of(plan, these_versions() if workers.remote else None)
+        sample = cache(TaskRunner(workers, job).sample)
         kind = COUNTS if counts_only or out is None else ROLLS
         store = _open_store(plan, kind, out, sample, mixed=mixed_platforms)
         held.enter_context(closing(store))
         before = store.done
         if workers.remote and before < plan.n:
             job = replace(job, sample=sample())
-        _make_missing(plan.n, store, Crew(workers, job), progress or (lambda *_: None))
+        _make_missing(plan.n, store, TaskRunner(workers, job), progress or (lambda *_: None))
     counted = store.counts if isinstance(store, CountStore) else None
     return BatchResult(plan.n, plan.n - before, out, counted)
 
 
-def _make_missing(n: int, store: CountStore | PartStore, crew: Crew, progress: Progress) -> None:
+def _make_missing(
+    n: int, store: CountStore | PartStore, runner: TaskRunner, progress: Progress
+) -> None:
     done = store.done
     progress(done, n)
-    tasks, workers = Tasks(store.missing(), n - done), crew.workers
+    tasks, workers = Tasks(store.missing(), n - done), runner.workers
     make = make_counts if isinstance(store, CountStore) else make_rows
-    results = crew.results(make, lambda: tasks.take(workers.count(), workers.task_s()))
+    results = runner.results(make, lambda: tasks.take(workers.count(), workers.task_s()))
     with closing(results):
         for (task, chunk), made in results:
             tasks.took(len(task), made.seconds)
@@ -224,10 +226,10 @@ class Tasks:
         self._seconds += seconds
 
 
-class Crew:
+class TaskRunner:
     """Shares tasks of one job out among workers, and again those that one took when it died."""
 
-    def __init__(self, workers: Workers, job: Kit) -> None:
+    def __init__(self, workers: Workers, job: Job) -> None:
         self.workers, self._job = workers, job
 
     def sample(self) -> Sample:

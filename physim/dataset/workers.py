@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn, TypeVar
 
-from physim.dataset.plan import Kit
+from physim.dataset.plan import Job
 from physim.errors import WorkerError
 from physim.files import refusal, remove_scratch, told
 
@@ -60,7 +60,7 @@ class Workers:
         """How long a task should take [s]."""
         return _TASK_S
 
-    def send(self, job: Kit) -> Any:
+    def send(self, job: Job) -> Any:
         """What stands for the job in the arguments of a task."""
         return job
 

@@ -57,7 +57,7 @@ class Options:
 
 
 @dataclass
-class Prepared:
+class PreparedMesh:
     """A mesh in the pig's axes, ready to be cut.
 
     Attributes:
@@ -92,7 +92,7 @@ class Imported:
 
     path: Path
     options: Options
-    mesh: Prepared
+    mesh: PreparedMesh
     parts: Parts
     mass_g: float
 
@@ -135,7 +135,7 @@ def import_mesh(path: Path, options: Options) -> Imported:
     return Imported(path, options, mesh, parts, mass_g)
 
 
-def prepare(path: Path, options: Options) -> Prepared:
+def prepare(path: Path, options: Options) -> PreparedMesh:
     """The part of `import_mesh` that handles what a stranger wrote; runs in a child process."""
     raw = formats.read(path)
     longest = float(np.ptp(raw.vertices[np.unique(raw.faces)], axis=0).max())
@@ -153,7 +153,7 @@ def prepare(path: Path, options: Options) -> Prepared:
     said = _size_note(path, longest * scale, how, options)
     problems = [*raw.notes, *said, *repaired.problems]
     if repaired.solid is None:
-        return Prepared(problems=problems)
+        return PreparedMesh(problems=problems)
     axes, on_legs, said = orient(repaired.solid, options.forward, options.up, raw.y_up)
     problems += said
     solid = repaired.solid.turned(axes, np.zeros(3))
@@ -167,7 +167,7 @@ def prepare(path: Path, options: Options) -> Prepared:
         where = "({:.1f}, {:.1f}, {:.1f}) mm from the middle, pig's axes".format(*center)
         action = "lies outside the hull; give a smaller --center-of-mass-offset-mm"
         problems.append(Problem("centre of mass", where, action, solved=False))
-    return Prepared(vertices, faces, marks, axes, middle @ axes, problems)
+    return PreparedMesh(vertices, faces, marks, axes, middle @ axes, problems)
 
 
 def _scale(raw: RawMesh, longest: float, options: Options) -> tuple[float, str]:

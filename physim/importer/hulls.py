@@ -50,9 +50,9 @@ def ordered_corners(
         reach.append(max(0.0, left_out))
         if len(chosen) >= min(most, len(corners)) or left_out <= tolerance:
             return corners[chosen], np.array(reach)
-        farthest = np.flatnonzero(beyond >= beyond.max() - equal)
-        reach += [reach[-1]] * (len(farthest) - 1)
-        chosen += farthest.tolist()
+        extreme = np.flatnonzero(beyond >= beyond.max() - equal)
+        reach += [reach[-1]] * (len(extreme) - 1)
+        chosen += extreme.tolist()
 
 
 def needed(reach: FloatArray, tolerance: float) -> int:

@@ -118,7 +118,7 @@ class Body(ExactValue):
     @classmethod
     def of(cls, model: PigModel) -> Body:
         """The body of a model."""
-        with precomputed.preferring(model.kept):
+        with precomputed.with_results(model.kept):
             return cls._of(model)
 
     @classmethod

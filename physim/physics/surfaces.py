@@ -124,5 +124,5 @@ class EngineSettings:
 
     def as_written(self) -> dict[str, Any]:
         """The settings under the names that the manifests of datasets have for them."""
-        names = {"steps_per_check": "steps_per_check"}
+        names = {"steps_per_check": "steps_a_call"}
         return {names.get(name, name): value for name, value in asdict(self).items()}

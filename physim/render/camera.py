@@ -181,8 +181,8 @@ class CameraPath:
             _least_distance_m(replace(self._start, target_m=target), reach, aspect)
             for target, reach in zip(self._targets, reaches, strict=True)
         ]
-        farthest = maximum_filter1d(np.maximum(distances, needed), size, mode="nearest")
-        self._distances = _smoothed(farthest, size)
+        extreme = maximum_filter1d(np.maximum(distances, needed), size, mode="nearest")
+        self._distances = _smoothed(extreme, size)
 
     def at(self, time_s: float) -> View:
         """From where the pigs are seen at that simulated time."""

@@ -40,7 +40,7 @@ _BLOCKS_A_TABLE = 10**7  # so that no two tables share a stream
 
 
 @dataclass(frozen=True)
-class Tally:
+class GameCounts:
     """Games at one table; `a + b` adds them up."""
 
     wins: tuple[int, ...]  # a player of the table
@@ -53,8 +53,8 @@ class Tally:
     def finished(self) -> int:
         return sum(self.wins)
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(
+    def __add__(self, other: GameCounts) -> GameCounts:
+        return GameCounts(
             tuple(a + b for a, b in zip(self.wins, other.wins, strict=True)),
             self.first_wins + other.first_wins,
             self.turns + other.turns,
@@ -90,7 +90,7 @@ def run(
     tournament: Tournament,
     workers: int = 1,
     progress: Callable[[int, int], None] | None = None,
-) -> list[Tally]:
+) -> list[GameCounts]:
     """Plays all games.
 
     Args:
@@ -104,10 +104,10 @@ def run(
     Raises:
         WorkerError: the system has no room for so many workers, or one died.
     """
-    tallies = [Tally((0,) * len(table)) for table in tournament.tables]
+    tallies = [GameCounts((0,) * len(table)) for table in tournament.tables]
     tasks = tournament.tasks()
     workers = possible(min(workers, len(tasks)))
-    blocks: Iterable[Tally] = (play_block(tournament, *task) for task in tasks)
+    blocks: Iterable[GameCounts] = (play_block(tournament, *task) for task in tasks)
     if workers > 1:
         blocks = _in_processes(tournament, tasks, workers)
     played, games = 0, tournament.games * len(tallies)
@@ -121,7 +121,7 @@ def run(
     return tallies
 
 
-def play_block(tournament: Tournament, table: int, block: int) -> Tally:
+def play_block(tournament: Tournament, table: int, block: int) -> GameCounts:
     """The games of one block.
 
     Raises:
@@ -132,7 +132,7 @@ def play_block(tournament: Tournament, table: int, block: int) -> Tally:
     players = [tournament.players[place] for place in places]
     rng = stream(tournament.seed, table * _BLOCKS_A_TABLE + block)
     throws = draws(tournament.distribution, rng)
-    tally = Tally((0,) * seats)
+    tally = GameCounts((0,) * seats)
     for game in range(block * BLOCK, min((block + 1) * BLOCK, tournament.games)):
         state = State.start(tournament.rules, (0,) * seats, first=game % seats)
         play(state, players, throws)
@@ -146,17 +146,17 @@ def play_block(tournament: Tournament, table: int, block: int) -> Tally:
     return tally
 
 
-def _tally(state: State) -> Tally:
+def _tally(state: State) -> GameCounts:
     """One game."""
     if state.winner is None:
-        return Tally((0,) * state.seats, throws=state.throws, unfinished=1)
+        return GameCounts((0,) * state.seats, throws=state.throws, unfinished=1)
     wins = tuple(int(seat == state.winner) for seat in range(state.seats))
-    return Tally(wins, wins[state.first], Counter([state.turns]), state.throws)
+    return GameCounts(wins, wins[state.first], Counter([state.turns]), state.throws)
 
 
 def _in_processes(
     tournament: Tournament, tasks: Sequence[tuple[int, int]], workers: int
-) -> Iterator[Tally]:
+) -> Iterator[GameCounts]:
     begin((__name__,))
     pool = WorkerPool(workers, _receive, tournament)
     try:
@@ -178,14 +178,14 @@ def _receive(tournament: Tournament) -> None:
     _received.append(tournament)
 
 
-def _play_here(task: tuple[int, int]) -> Tally:
+def _play_here(task: tuple[int, int]) -> GameCounts:
     return play_block(_received[-1], *task)
 
 
 Json = dict[str, Any]
 
 
-def to_json(tournament: Tournament, tallies: Sequence[Tally]) -> Json:
+def to_json(tournament: Tournament, tallies: Sequence[GameCounts]) -> Json:
     """Plain values. Win rates are of all games, those given up included; intervals are exact."""
     names = distinct_names(player.spec for player in tournament.players)
     games = tournament.games
@@ -231,7 +231,7 @@ def rate(wins: int, games: int) -> Json:
     return {"wins": wins, "games": games, "win_rate": win_rate, **interval}
 
 
-def _length(tally: Tally) -> Json:
+def _length(tally: GameCounts) -> Json:
     """Turns and throws a game; a share's quantile is the turns within which so many ended."""
     lengths = sorted(tally.turns)
     ended = np.cumsum([tally.turns[length] for length in lengths])

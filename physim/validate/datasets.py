@@ -199,7 +199,7 @@ def check_heights(toss: TossModel, real: Mapping[float, Counts]) -> None:
         )
 
 
-class Study:
+class FitReview:
     """What `physim validate` and `physim sensitivity` have in common.
 
     Attributes:

@@ -29,7 +29,7 @@ from physim.statistics.report import percent, row
 from physim.types import PIG_NAMES, ExactValue, FloatArray, Outcome, Pose, Status
 from physim.validate import datasets
 from physim.validate.checks import HEADS, ByHeight, mm
-from physim.validate.datasets import Rolls, SetupPlan, Source, Study
+from physim.validate.datasets import Rolls, SetupPlan, Source, FitReview
 from physim.validate.plot import plot_sensitivity
 
 RESPONSES = (*POSE_CELLS, TOUCHING)  # six frequencies of pigs, and one of rolls
@@ -114,7 +114,13 @@ class Sensitivity:
 
 
 def run(
-    study: Study, *, seed: int, rolls: int, parameters: Sequence[str] | None, step: float, say: Said
+    study: FitReview,
+    *,
+    seed: int,
+    rolls: int,
+    parameters: Sequence[str] | None,
+    step: float,
+    say: Said,
 ) -> tuple[Json, str]:
     """Analyses a setup by its names; writes `sensitivity.json` and its picture.
 

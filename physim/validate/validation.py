@@ -34,7 +34,7 @@ from physim.validate.datasets import (
     Request,
     Rolls,
     Source,
-    Study,
+    FitReview,
 )
 from physim.validate.plot import plot_validation
 
@@ -64,7 +64,7 @@ class Validation:
 
 
 def run(
-    study: Study, *, seed: int, rolls: int, fewer_rolls: int, only: Sequence[str], say: Said
+    study: FitReview, *, seed: int, rolls: int, fewer_rolls: int, only: Sequence[str], say: Said
 ) -> tuple[Json, str]:
     """Validates a setup by its names; writes `validation.json` and its picture.
 

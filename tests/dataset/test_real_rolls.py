@@ -95,6 +95,7 @@ def test_the_tables_size_goes_from_the_command_line_to_the_manifest(tmp_path: Pa
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["names"]["table_size_mm"] == [150.0, 100.0]
     assert manifest["configuration"]["table"]["length_m"] == 0.15
+    assert manifest["configuration"]["engine"]["steps_a_call"] == 32  # a name on the wire
     statuses = read_columns(out, ["status"])["status"]
     assert "off_table" in list(statuses)  # so small a table that pigs fall over its edge
     assert BatchPlan(**{"n": 1, **manifest["names"]}).setup().table.width_m == 0.1

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import pytest
 from fake_rolls import FakePlan
 
-from physim.dataset.plan import BatchPlan, Kit, Roller, Sample, default_chunk_size
+from physim.dataset.plan import BatchPlan, Job, Roller, Sample, default_chunk_size
 from physim.dataset.rows import (
     SCHEMA,
     counts_of,
@@ -63,15 +63,15 @@ def test_chunks_make_neither_too_many_files_nor_too_large_ones(n: int) -> None:
 
 
 def test_a_kit_holds_the_model_itself() -> None:
-    kit = Kit.of(BatchPlan(n=1))
+    kit = Job.of(BatchPlan(n=1))
     assert b"standard/" not in kit.content and b".obj" not in kit.content
     assert len(pickle.dumps(kit)) < 60_000
-    assert kit.key != Kit.of(BatchPlan(n=1, toss="drop")).key != Kit.of(BatchPlan(n=1)).key
-    assert kit == Kit.of(BatchPlan(n=9, chunk_size=3))
+    assert kit.key != Job.of(BatchPlan(n=1, toss="drop")).key != Job.of(BatchPlan(n=1)).key
+    assert kit == Job.of(BatchPlan(n=9, chunk_size=3))
 
 
 def test_other_versions_are_refused_before_the_content_is_read() -> None:
-    kit = replace(Kit.of(FakePlan(n=1)), content=b"of another release", versions={"numpy": "0"})
+    kit = replace(Job.of(FakePlan(n=1)), content=b"of another release", versions={"numpy": "0"})
     with pytest.raises(WorkerError, match=r"numpy: 0 wanted, \S+ here"):
         make_rows(kit, range(1))
 
@@ -80,7 +80,7 @@ def test_other_bits_are_refused() -> None:
     plan = FakePlan(n=1)
     with plan.open() as roller:
         sample = Sample.of(roller, 0)
-    kit = replace(Kit.of(plan), sample=sample)
+    kit = replace(Job.of(plan), sample=sample)
     assert make_rows(kit, range(1)).content
     other = {**sample.roll, "pink_time_s": sample.roll["pink_time_s"] * (1 + 2**-52)}
     with pytest.raises(WorkerError, match=r"other bits \(pink_time_s: "):
@@ -110,7 +110,7 @@ class _Alone:
 
 
 def test_a_worker_with_threads_makes_one_roll_at_a_time() -> None:
-    kit = Kit("crowd", 0, pickle.dumps(Crowd()))
+    kit = Job("crowd", 0, pickle.dumps(Crowd()))
     with ThreadPoolExecutor(4) as threads:
         counts = list(threads.map(lambda i: make_counts(kit, range(i, i + 5)), range(0, 40, 5)))
     with FakePlan(n=1).open() as roller:
@@ -134,7 +134,7 @@ def test_rows_come_back_from_arrow_as_they_were() -> None:
 
 
 def test_the_message_of_counts_does_not_grow_with_the_rolls() -> None:
-    kit = Kit.of(FakePlan(n=1))
+    kit = Job.of(FakePlan(n=1))
     few, many = (len(pickle.dumps(make_counts(kit, range(n)))) for n in (300, 6000))
     assert many < few * 1.05 < 3000
     rows = [len(pickle.dumps(make_rows(kit, range(n)))) for n in (300, 6000)]

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from physim.errors import ModelError
-from physim.importer.build import Options, Prepared, prepare
+from physim.importer.build import Options, PreparedMesh, prepare
 from physim.importer.formats import WRITTEN, content_of, read
 from physim.importer.reading import RawMesh
 from physim.importer.solids import volume_of
@@ -630,7 +630,7 @@ def written(folder: Path, name: str, content: bytes) -> Path:
     return path
 
 
-def volume(mesh: RawMesh | Prepared) -> float:
+def volume(mesh: RawMesh | PreparedMesh) -> float:
     vertices = mesh.vertices if isinstance(mesh, RawMesh) else mesh.vertices_mm
     return volume_of(vertices, mesh.faces)
 

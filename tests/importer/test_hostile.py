@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from physim.errors import ModelError
-from physim.importer.build import Options, Prepared, RefusedMeshError, import_mesh, prepare
+from physim.importer.build import Options, PreparedMesh, RefusedMeshError, import_mesh, prepare
 from physim.importer.child import ChildError, run_limited
 from tests.importer import hostile
 
 
-def outcome(path: Path) -> Prepared:
+def outcome(path: Path) -> PreparedMesh:
     """What `prepare` gives; one that is refused is raised."""
     try:
         made = prepare(path, Options())

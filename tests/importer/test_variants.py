@@ -10,7 +10,7 @@ import pytest
 import trimesh
 
 from physim.errors import ModelError
-from physim.importer.build import Options, Prepared, prepare
+from physim.importer.build import Options, PreparedMesh, prepare
 from physim.importer.convex_parts import convex_parts
 from physim.importer.repair import repair
 from physim.pigs.stable_poses import stable_rests
@@ -56,28 +56,28 @@ VARIANTS = {
 }
 
 
-def inertia(mesh: Prepared) -> np.ndarray:
+def inertia(mesh: PreparedMesh) -> np.ndarray:
     """Volume and principal moments, by the mesh library."""
     solid = trimesh.Trimesh(mesh.vertices_mm, mesh.faces, process=False)
     assert solid.is_watertight
     return np.array([solid.volume, *np.sort(solid.principal_inertia_components)])
 
 
-def rests(mesh: Prepared) -> list[float]:
+def rests(mesh: PreparedMesh) -> list[float]:
     solid = trimesh.Trimesh(mesh.vertices_mm, mesh.faces, process=False)
     found = stable_rests(mesh.vertices_mm, [""] * len(mesh.vertices_mm), solid.center_mass, 10_000)
     return [rest.probability for rest in found]
 
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+def plain(tmp_path_factory: pytest.TempPathFactory) -> PreparedMesh:
     path = made.write(tmp_path_factory.mktemp("plain") / "pig.stl", PIG)
     return prepare(path, Options(forward="x", up="z", unit="mm"))
 
 
 @pytest.mark.parametrize("kind", VARIANTS)
 def test_a_pig_in_any_guise_has_the_same_mass_rests_and_landmarks(
-    kind: str, plain: Prepared, tmp_path: Path
+    kind: str, plain: PreparedMesh, tmp_path: Path
 ) -> None:
     name, mesh, options = VARIANTS[kind]
     found = prepare(made.write(tmp_path / name, mesh), options)
@@ -143,7 +143,7 @@ def test_a_cylinder_stands_and_lies_as_its_solid_angles_say(tmp_path: Path) -> N
 
 
 def test_the_gap_between_the_legs_survives(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plain: Prepared
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plain: PreparedMesh
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     parts = convex_parts(plain.vertices_mm, plain.faces, plain.marks)

@@ -20,7 +20,7 @@ from physim.seeding import stream
 from physim.strategy import tournament as module
 from physim.strategy.policies import make_players, play, win_rate
 from physim.strategy.solver import Solution, first_wins, solve
-from physim.strategy.tournament import Tally, Tournament, run, to_json, to_text
+from physim.strategy.tournament import GameCounts, Tournament, run, to_json, to_text
 
 GAMES = 10_000
 
@@ -171,8 +171,8 @@ def test_results_add_up(plan) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_tallies_add_up() -> None:
-    one = Tally((1, 2), 1, module.Counter({5: 3}), 40, 1)
-    assert one + one == Tally((2, 4), 2, module.Counter({5: 6}), 80, 2)
+    one = GameCounts((1, 2), 1, module.Counter({5: 3}), 40, 1)
+    assert one + one == GameCounts((2, 4), 2, module.Counter({5: 6}), 80, 2)
 
 
 @pytest.mark.parametrize("specs", [("hold:9000", "greedy"), ("greedy", "greedy", "greedy")])

@@ -215,22 +215,22 @@ class PigPair(Engine):
         if self.at_edge or self._bounds is None:
             return None
         found = []
-        room_m = math.dist(motions[0].centre_m, motions[1].centre_m)
+        clearance_m = math.dist(motions[0].centre_m, motions[1].centre_m)
         for motion, bound in zip(motions, self._bounds, strict=True):
-            room_m -= motion.body.radius_m
-            if room_m <= 0.0:
+            clearance_m -= motion.body.radius_m
+            if clearance_m <= 0.0:
                 return None
             energy_m = motion.energy_on_table_m
             basin = bound.basin(motion.quat_xyzw, energy_m)
             if basin is None:
                 return None
             reach_m = bound.reach_m(basin, energy_m)
-            room_m -= reach_m
+            clearance_m -= reach_m
             travel_m = reach_m + self._check_interval_s * bound.fastest_m_s(energy_m)
             if reaches_edge(self.table, motion, travel_m):
                 return None
             found.append(basin)
-        return (found[0], found[1]) if room_m > 0.0 else None
+        return (found[0], found[1]) if clearance_m > 0.0 else None
 
     def _near_edge(self, motions: EngineMotions) -> bool:
         """Whether a pig may reach the edge before the next check."""

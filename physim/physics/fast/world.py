@@ -298,14 +298,14 @@ class _Roll:
         The circle is so wide that the two would not be found near each other (`ProximityMonitor`)
         if the frozen one went on.
         """
-        room_m = sphere_clearance_m(pig.motion, other.motion)
-        room_m -= pig.reach_m + max_travel_m(pig.fastest_m_s, self._check_interval_s)
+        clearance_m = sphere_clearance_m(pig.motion, other.motion)
+        clearance_m -= pig.reach_m + max_travel_m(pig.fastest_m_s, self._check_interval_s)
         if other.at_rest:
-            return room_m > 0.0
+            return clearance_m > 0.0
         if other.basin is not None:
             travel_m = max_travel_m(other.fastest_m_s, self._check_interval_s)
-            return room_m > other.reach_m + travel_m
-        return room_m > max_travel_m(other.motion.point_speed_m_s, self._check_interval_s)
+            return clearance_m > other.reach_m + travel_m
+        return clearance_m > max_travel_m(other.motion.point_speed_m_s, self._check_interval_s)
 
     def _nears_edge(self, time_s: float) -> bool:
         """Whether a pig that moves may reach the edge within this time."""
