@@ -29,7 +29,7 @@ from physim.statistics.report import percent, row
 from physim.types import PIG_NAMES, ExactValue, FloatArray, Outcome, Pose, Status
 from physim.validate import datasets
 from physim.validate.checks import HEADS, ByHeight, mm
-from physim.validate.datasets import Rolls, SetupPlan, Source, FitReview
+from physim.validate.datasets import FitReview, Rolls, SetupPlan, Source
 from physim.validate.plot import plot_sensitivity
 
 RESPONSES = (*POSE_CELLS, TOUCHING)  # six frequencies of pigs, and one of rolls

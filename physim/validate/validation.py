@@ -31,10 +31,10 @@ from physim.validate.datasets import (
     MAIN,
     SETTLE,
     SOLVER,
+    FitReview,
     Request,
     Rolls,
     Source,
-    FitReview,
 )
 from physim.validate.plot import plot_validation
 
