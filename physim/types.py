@@ -109,7 +109,7 @@ class PigModel(ExactValue):
             except rolling and spinning friction, which Bullet combines with lateral friction.
         dot_side: "right" or "left": the flank that carries the dot.
         contact_stiffness_n_m: of each point of contact; 0 for a rigid pig. The restitution of a
-            soft one is that of a straight impact on one point (`world.softness`).
+            soft one is that of a straight impact on one point (`physics.body`).
         kept: what was computed from the model's files when it was built (`physim.precomputed`). It
             goes with the model: another kind of processor may compute other last bits.
     """

@@ -19,7 +19,6 @@ def test_the_example_runs() -> None:
 
 def test_every_option_that_is_named_is_one() -> None:
     known = {name for option in calibrate.params for name in option.opts}
-    known |= {"--half", "--by-pig", "--samples"}  # of examples/research/fit.py
     text = re.sub(r"physim batch[^\n]*", "", GUIDE)
     named = set(re.findall(r"(?<!-)--[a-z][a-z-]*", text))
     assert named and named <= known
