@@ -45,7 +45,8 @@ else:
     most = 0
     for toss in ("trapdoor", "hand", "drop"):
         with physim.Simulator(physim.Setup.named(toss=toss)) as simulator:
-            simulator.roll(1, 0)
+            for index in range(12):  # warm
+                simulator.roll(2, index)
             for index in range(1, 31):
                 called.clear()
                 sys.setprofile(note)

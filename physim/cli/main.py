@@ -13,22 +13,13 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from types import FrameType
 
 import click
 
 from physim import __version__
-from physim.cli.batch import batch
-from physim.cli.bench import bench
-from physim.cli.calibrate import calibrate
-from physim.cli.models import add, check, export, model
 from physim.cli.output import STDERR, STDOUT, drop_unwritable, own_streams, say
-from physim.cli.play import play, scorepad
-from physim.cli.render import render
-from physim.cli.roll import roll, score, watch
-from physim.cli.stats import stats
-from physim.cli.strategy import strategy, tournament
-from physim.cli.validate import sensitivity, validate
 from physim.errors import PhysimError, shown_name
 from physim.files import refusal
 
@@ -37,7 +28,40 @@ _UNIX = ("fcntl", "resource")  # modules that Windows does not have
 _NO_MEMORY = "failed to map segment"  # how the loader of libraries says it
 
 
+_MODULES = {
+    "batch": "batch",
+    "bench": "bench",
+    "calibrate": "calibrate",
+    "model": "models",
+    "play": "play",
+    "render": "render",
+    "roll": "roll",
+    "score": "roll",
+    "scorepad": "play",
+    "sensitivity": "validate",
+    "stats": "stats",
+    "strategy": "strategy",
+    "tournament": "strategy",
+    "validate": "validate",
+    "watch": "roll",
+}
+"""Where each command is; its module is loaded when it is asked for."""
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _MODULES:
+            return super().get_command(ctx, cmd_name)
+        module = import_module(f"physim.cli.{_MODULES[cmd_name]}")
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+
 @click.group(
+    cls=_Commands,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -47,28 +71,6 @@ def cli(context: click.Context) -> None:
     """Throw two pigs, with physics."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
-
-
-for _command in (
-    roll,
-    batch,
-    stats,
-    score,
-    strategy,
-    tournament,
-    play,
-    scorepad,
-    render,
-    watch,
-    model,
-    calibrate,
-    validate,
-    sensitivity,
-    bench,
-):
-    cli.add_command(_command)
-for _command in (check, add, export):  # here, as they need the importer and it needs the models
-    model.add_command(_command)
 
 
 class Terminated(KeyboardInterrupt):

@@ -247,7 +247,7 @@ def mesh_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@click.command()
+@model.command()
 @click.argument("file", type=file_path)
 @mesh_options
 @click.option("--picture", type=file_path, metavar="PNG", help="Draw the ways it can lie.")
@@ -262,7 +262,7 @@ def check(file: Path, picture: Path | None, as_json: bool, **given: Any) -> None
         _add(file, _options(given), folder / "model", file.stem, picture, as_json, stdout)
 
 
-@click.command()
+@model.command()
 @click.argument("file", type=file_path)
 @click.option(
     "--out", type=file_path, metavar="FOLDER", help="The new model; else kept under its name."
@@ -296,7 +296,7 @@ def add(
             stdout.write(f"the model: {out}; its landmarks and friction: {out / 'model.yaml'}\n")
 
 
-@click.command()
+@model.command()
 @click.argument("name", metavar="NAME|FOLDER")
 @click.argument("file", type=file_path)
 @click.option("--drawn", is_flag=True, help="The finer mesh of the pictures.")

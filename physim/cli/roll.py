@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 )
 @setup_options
 @json_option
-def roll(count: int, index: int, as_json: bool, **names: Any) -> None:
+def roll(count: int, index: int, seed: int, as_json: bool, **names: Any) -> None:
     """Roll the two pigs.
 
     Seed and index fix a roll; `-n 3 --index 5` makes the rolls 5, 6 and 7 of the seed.
@@ -39,12 +39,12 @@ def roll(count: int, index: int, as_json: bool, **names: Any) -> None:
         raise click.BadParameter(f"the last index must not exceed {MAX_SEED}", param_hint="-n")
     with clean_stdout() as stdout:
         from physim.dataset import preload  # noqa: F401
-        from physim.dataset.plan import BatchPlan
+        from physim.setup_options import SetupOptions
+        from physim.simulator import Simulator
 
-        plan = BatchPlan(n=1, **names)
-        with plan.open() as simulator:
+        with Simulator(SetupOptions(**names).setup()) as simulator:
             for which in range(index, index + count):
-                result = simulator.roll(plan.seed, which)
+                result = simulator.roll(seed, which)
                 if as_json:
                     print_json(roll_to_json(result), stdout, indent=None)
                 else:

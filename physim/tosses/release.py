@@ -150,7 +150,7 @@ class Drop:
             quat = from_uniform(draws.uniforms(3))
             z_m = self.height_m + lowest_m(pig, quat)
             position = np.array([0.0, 0.5 * side * self.separation_m, z_m])
-            states.append(RigidState(position, quat))
+            states.append(RigidState(position, quat, np.zeros(3), np.zeros(3)))
         return Toss(*states)
 
 
