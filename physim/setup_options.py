@@ -123,7 +123,7 @@ class SetupOptions:
         from physim.physics.surfaces import EngineSettings, table
         from physim.pigs.model import load_model
         from physim.simulator import Setup
-        from physim.tosses.library import toss
+        from physim.tosses.release import toss
 
         black, pink = (one or self.model for one in (self.black, self.pink))
         black_model = load_model(black)

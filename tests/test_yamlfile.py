@@ -14,7 +14,7 @@ from physim.calibrate.priors import read_fit
 from physim.errors import ConfigError
 from physim.pigs.model import load_model
 from physim.rules.ruleset import SETS_FOLDER, load_rules, read_change
-from physim.tosses.library import toss
+from physim.tosses.release import toss
 from tests.pigs.shapes import box, write_model
 
 TOSS = """mine:

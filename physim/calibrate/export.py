@@ -32,7 +32,7 @@ from physim.pigs.model_file import FILE_NAME as MODEL_YAML
 from physim.pigs.model_file import model_folder, read_model_file
 from physim.simulator import Setup, keep
 from physim.statistics.counts import NAMED_POSES
-from physim.tosses.library import yaml_values
+from physim.tosses.release import yaml_values
 from physim.types import FloatArray
 
 Json = dict[str, Any]

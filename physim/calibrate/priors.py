@@ -25,7 +25,7 @@ from physim.pigs.model_file import ModelFile, model_folder, read_model_file
 from physim.pigs.shape import PigShape, shape_range
 from physim.seeding import MAX_SEED
 from physim.simulator import Setup
-from physim.tosses.library import from_mapping, yaml_values
+from physim.tosses.release import from_mapping, yaml_values
 from physim.types import ConvexPart, FloatArray, PigModel
 
 SHAPE, TOSS = "shape.", "toss."

@@ -154,7 +154,7 @@ def distribution_of(source: str, rolls: int = 0, seed: int = 0) -> Distribution:
         ConfigError: an unknown name.
         DatasetError: a folder that is no dataset, or a damaged one.
     """
-    from physim.strategy.sources import TABLES, from_counts, from_table
+    from physim.strategy.policies import TABLES, from_counts, from_table
 
     source = text("--source", source)
     if source in TABLES:

@@ -97,8 +97,7 @@ def build(folder: str) -> None:
 def urdf(name: str, folder: Path) -> None:
     """Write a model as URDF with its meshes, in metres, into the folder OUT."""
     with clean_stdout() as stdout:
-        from physim.pigs.model import load_all
-        from physim.pigs.urdf import write_urdf
+        from physim.pigs.model import load_all, write_urdf
 
         stdout.write(f"{write_urdf(load_all(name), folder)}\n")
 

@@ -151,7 +151,7 @@ def _kept_game(
 ) -> Iterator[tuple[SavedGame, bool, TextIO]]:
     """The game that the file holds, or a new one, not saved yet; whether it is new; and stdout."""
     from physim.game.game import Game
-    from physim.game.players import Start, start
+    from physim.game.game_state import Start, start
     from physim.seeding import stream
     from physim.terminal.savefile import sole_keeper, take_up
 
@@ -257,7 +257,7 @@ def _head(saved: SavedGame, odds: str, fresh: bool) -> Iterator[str]:
 
 def is_script(source: str) -> bool:
     """Whether a source is the file of a script; the names of tables go first."""
-    from physim.strategy.sources import TABLES
+    from physim.strategy.policies import TABLES
 
     return source not in TABLES and Path(source).is_file()
 

@@ -128,7 +128,7 @@ def render(out: Path, **given: Any) -> None:
 def _still(given: dict[str, Any], progress: Callable[[int, int], None]) -> Pillow.Image:
     """The picture that was asked for."""
     from physim.render import gallery, pictures
-    from physim.render.pose_overlay import pose_overlay
+    from physim.render.pictures import pose_overlay
 
     if given["sheet"] is not None:
         return gallery.pose_sheet(given["sheet"], progress)

@@ -22,17 +22,17 @@ from physim.game.game_state import (
     Called,
     Corrected,
     Event,
+    Player,
     Points,
     Removed,
+    Start,
     State,
     Thrown,
     may_call,
 )
-from physim.game.players import Player, Start
-from physim.rules.hog_call import is_right, read_prediction
 from physim.rules.ruleset import MAX_TARGET, Effect, RuleSet
 from physim.rules.score import outcome_of, points_text
-from physim.rules.throws import Throw, labelled_throws, read_throw
+from physim.rules.throws import Throw, is_right, labelled_throws, read_prediction, read_throw
 from physim.types import Outcome
 
 _WHATEVER_THE_POSES = (Outcome.OINKER, Outcome.PIGGYBACK, Outcome.OFF_TABLE, Outcome.UNSETTLED)

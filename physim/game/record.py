@@ -11,8 +11,7 @@ from typing import Any
 from physim.errors import ConfigError, GameError
 from physim.files import read_plain, told, write_whole
 from physim.game.game import Game
-from physim.game.game_state import Banked, Called, Corrected, Event, Points, Removed, Thrown
-from physim.game.players import start
+from physim.game.game_state import Banked, Called, Corrected, Event, Points, Removed, Thrown, start
 from physim.rules.ruleset import from_options, to_options
 from physim.rules.throws import Throw
 from physim.types import Outcome, Pose

@@ -11,11 +11,10 @@ from physim.errors import ModelError
 from physim.importer import formats, landmarks
 from physim.importer.child import ChildError, run_limited
 from physim.importer.convex_parts import Parts, convex_parts
-from physim.importer.hulls import outside
 from physim.importer.landmarks import Landmarks, legs_of, orient
 from physim.importer.reading import RawMesh
 from physim.importer.repair import repair
-from physim.importer.solids import IntArray, Problem, center_of, volume_of
+from physim.importer.solids import IntArray, Problem, center_of, outside, volume_of
 from physim.pigs.mesh import MAX_LENGTH_M, MIN_LENGTH_M
 from physim.pigs.model_file import MASS_G
 from physim.types import FloatArray

@@ -25,7 +25,7 @@ import numpy as np
 
 import physim
 from physim import precomputed
-from physim.importer import hulls
+from physim.importer import solids
 from physim.importer.child import ChildError, missing_library, run_limited
 from physim.importer.landmarks import REST, Box, cut
 from physim.importer.solids import IntArray, Problem, Solid
@@ -102,9 +102,9 @@ def _parts(vertices: FloatArray, faces: IntArray, marks: Mapping[str, Box], time
     for (label, piece), count in zip(pieces, _counts([one for _, one in pieces]), strict=True):
         found = _decomposed(label, piece, count, size, time_s, out.problems)
         out.corners += [(label, points) for points in found]
-    corners = hulls.few_corners([c for _, c in out.corners], MOST_CORNERS, TOLERANCE * size)
+    corners = solids.few_corners([c for _, c in out.corners], MOST_CORNERS, TOLERANCE * size)
     out.corners = [(label, c) for (label, _), c in zip(out.corners, corners, strict=True)]
-    out.uncovered_mm, out.bulge_mm = hulls.distances(solid, corners)
+    out.uncovered_mm, out.bulge_mm = solids.distances(solid, corners)
     return out
 
 
@@ -162,7 +162,7 @@ def _unread(labels: list[str]) -> str:
 
 def _excess(piece: Solid) -> float:
     """By how much its hull's volume is larger, as a share of its own."""
-    return hulls.volume(piece.mesh()[0]) / piece.volume - 1.0
+    return solids.volume(piece.mesh()[0]) / piece.volume - 1.0
 
 
 def _counts(pieces: list[Solid]) -> list[int]:
@@ -197,8 +197,8 @@ def _decomposed(
     except ChildError as error:
         problems.append(Problem("decomposition", label, f"{error}; cut into slices"))
         found = _slices(piece, count)
-    solid = [points for points in found if hulls.volume(points) > 0]
-    return hulls.covering(solid, vertices) if solid else [vertices]
+    solid = [points for points in found if solids.volume(points) > 0]
+    return solids.covering(solid, vertices) if solid else [vertices]
 
 
 def _by_library(vertices: FloatArray, faces: IntArray, count: int) -> list[FloatArray]:

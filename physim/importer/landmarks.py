@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from physim.importer.hulls import ordered_corners
-from physim.importer.solids import Problem, Solid, area
+from physim.importer.solids import Problem, Solid, area, ordered_corners
 from physim.pigs.stable_poses import stable_rests
 from physim.types import FloatArray
 

@@ -2,6 +2,8 @@
 
 A strategy reads the state and changes nothing; it keeps no memory from one move to the next, so
 it can sit at many tables at once. A new one is a class here and a line of `KINDS`.
+
+Distributions of throws from what was counted: a batch, or a table of real rolls.
 """
 
 from __future__ import annotations
@@ -15,10 +17,13 @@ import numpy as np
 from physim.errors import ConfigError, hint, shown_name
 from physim.game.game_state import State, may_call
 from physim.game.outcomes import Distribution, odds
-from physim.rules.hog_call import predictions
 from physim.rules.ruleset import MAX_TARGET, End, Predicts, Reach, RuleSet
-from physim.rules.throws import Throw
+from physim.rules.score import SCORING_POSES
+from physim.rules.throws import Throw, combo_label, labelled_throws, predictions, throw_of
+from physim.statistics.counts import TOUCHING, Counts
+from physim.statistics.tables import load_table
 from physim.strategy.solver import Policy, Solution, first_wins, solve
+from physim.types import Outcome, Pose
 
 MOST_THROWS = 100_000
 """After so many a game is given up: not every pair of strategies comes to an end."""
@@ -301,3 +306,46 @@ def win_rate(strategy: Strategy, solution: Solution) -> float | None:
     begins = first_wins(solution.odds, solution.rules, own, best)
     follows = 1.0 - first_wins(solution.odds, solution.rules, best, own)
     return (begins + follows) / 2
+
+
+# The 6,000 counted rolls of two pigs; the study's single pigs tell of no oinker.
+TABLES = {"kern2006": "kern2006_pairs", "kern2006_pairs": "kern2006_pairs"}
+
+
+def from_table(name: str) -> Distribution:
+    """The throws of a table of real two-pig rolls; pigs that touch are an oinker.
+
+    Raises:
+        ConfigError: no such table.
+    """
+    if name not in TABLES:
+        raise ConfigError(f"no table `{name}` of two-pig rolls (valid: {', '.join(TABLES)})")
+    labels: Counter[str] = Counter()
+    for cell, count in load_table(TABLES[name]).counts.items():
+        if cell == TOUCHING:
+            labels[Outcome.OINKER.value] += count
+        else:
+            labels[throw_of(*map(Pose, cell.split("+"))).label] += count
+    return _sample(name, labels)
+
+
+def from_counts(name: str, counts: Counts) -> Distribution:
+    """The throws of a batch.
+
+    Raises:
+        ConfigError: it holds no rolls.
+    """
+    if not counts.rolls:
+        raise ConfigError(f"{name}: holds no rolls; make some with `physim batch`")
+    labels = Counter({outcome.value: count for outcome, count in counts.outcomes.items()})
+    del labels[Outcome.MIXED_COMBO.value]
+    for pair, count in counts.pairs.items():
+        if len({*pair} & {*SCORING_POSES}) == 2:
+            labels[combo_label(pair)] += count
+    return _sample(name, labels)
+
+
+def _sample(name: str, labels: Counter[str]) -> Distribution:
+    throws = {label: throw for label, throw in labelled_throws().items() if labels[label]}
+    weights = tuple(float(labels[label]) for label in throws)
+    return Distribution(name, tuple(throws.values()), weights, sum(labels.values()))

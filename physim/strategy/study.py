@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from physim.errors import ConfigError
 from physim.game.outcomes import ENDS_TURN, Distribution, odds
-from physim.rules.hog_call import is_right, predictions, transfer
 from physim.rules.ruleset import Effect, Reach, RuleSet, to_options
-from physim.rules.throws import Throw
+from physim.rules.throws import Throw, is_right, predictions, transfer
 from physim.seeding import stream
 from physim.statistics.tests import CONFIDENCE, Interval, clopper_pearson
 from physim.strategy.solver import (

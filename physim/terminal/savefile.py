@@ -13,10 +13,9 @@ from typing import Any
 from physim.errors import ConfigError, GameError, PhysimError, shown, shown_name
 from physim.files import beside, locked, real_path, replaced, told, writable
 from physim.game.game import Game, standings, tell
-from physim.game.game_state import Event
-from physim.game.players import Start
+from physim.game.game_state import Event, Start
 from physim.game.record import from_json, read, save
-from physim.rules.hog_call import predictions
+from physim.rules.throws import predictions
 from physim.terminal.console import Console
 
 _KEY, _OPTIONS = "kept_by", "begun_with"

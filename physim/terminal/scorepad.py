@@ -14,10 +14,9 @@ from physim.errors import ConfigError, GameError, optional, shown
 from physim.files import told, write_whole
 from physim.game.game import Game, read_move, tell
 from physim.game.game_state import Banked, Event, Points, Thrown
-from physim.rules.hog_call import SHORT_POSES
 from physim.rules.ruleset import Effect, End, Pays, RuleSet
 from physim.rules.score import SCORING_POSES, score_table
-from physim.rules.throws import labelled_throws, read_throw
+from physim.rules.throws import SHORT_POSES, labelled_throws, read_throw
 from physim.terminal.savefile import Refused, Session, refusing
 from physim.types import Outcome, Pose
 

@@ -32,8 +32,8 @@ from physim.setup_options import FULL
 from physim.simulator import Setup
 from physim.statistics.counts import COUNTED, Counts
 from physim.statistics.tables import real_by_height
-from physim.tosses.library import toss as toss_named
 from physim.tosses.release import TossModel
+from physim.tosses.release import toss as toss_named
 from physim.types import ExactValue
 
 MAIN, HALF_STEP, SOLVER, SETTLE, HAND = "main", "half_step", "finer_solver", "full_settle", "hand"

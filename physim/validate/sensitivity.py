@@ -28,9 +28,8 @@ from physim.statistics.counts import NAMED_POSES, POSE_CELLS, TOUCHING, codes_of
 from physim.statistics.report import percent, row
 from physim.types import PIG_NAMES, ExactValue, FloatArray, Outcome, Pose, Status
 from physim.validate import datasets
-from physim.validate.checks import HEADS, ByHeight, mm
+from physim.validate.checks import HEADS, ByHeight, mm, plot_sensitivity
 from physim.validate.datasets import FitReview, Rolls, SetupPlan, Source
-from physim.validate.plot import plot_sensitivity
 
 RESPONSES = (*POSE_CELLS, TOUCHING)  # six frequencies of pigs, and one of rolls
 IDENTIFIED, WEAKLY_IDENTIFIED, UNRESOLVED = "told", "not told", "unresolved"

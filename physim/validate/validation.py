@@ -24,7 +24,7 @@ from physim.statistics.report import cell, percent, row, span
 from physim.statistics.tests import LEAST_MONTE_CARLO_P, MONTE_CARLO
 from physim.types import PIG_NAMES, Outcome, Pose
 from physim.validate import GROUPS, SEEDS, checks, datasets
-from physim.validate.checks import HEADS, LEAST_P, P_AT_LEAST, ByHeight, Check, mm
+from physim.validate.checks import HEADS, LEAST_P, P_AT_LEAST, ByHeight, Check, mm, plot_validation
 from physim.validate.datasets import (
     HALF_STEP,
     HAND,
@@ -36,7 +36,6 @@ from physim.validate.datasets import (
     Rolls,
     Source,
 )
-from physim.validate.plot import plot_validation
 
 BLOCKS = 10
 _RARE = (Outcome.PIGGYBACK, Outcome.OFF_TABLE, Outcome.UNSETTLED, Outcome.AMBIGUOUS)

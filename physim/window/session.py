@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from physim.render.camera import View, framing, toss_view
-from physim.render.pictures import Ink, headline, near
+from physim.render.pictures import CONTACT, SUPPORT, Ink, headline, near, support_polygon
 from physim.render.pig_meshes import Color
-from physim.render.pose_overlay import CONTACT, SUPPORT, support_polygon
 from physim.render.replay import Replay, ReplaySource
 from physim.render.scene import table_color
 from physim.window.bullet_gui import FIELD_DEG, Window

@@ -20,7 +20,7 @@ from physim.seeding import MAX_SEED
 from physim.simulator import Setup
 from physim.statistics.counts import NAMED_POSES
 from physim.statistics.tables import load_table, pool_poses
-from physim.tosses.library import toss_names
+from physim.tosses.release import toss_names
 from physim.types import Outcome, Pose, Roll, Status
 from physim.window.bullet_gui import FIELD_DEG, Window
 from physim.window.session import FAINT, INK, RollSession

@@ -21,7 +21,7 @@ from physim.errors import ConfigError
 from physim.pigs.model import load_model
 from physim.pigs.model_file import model_folder
 from physim.simulator import Setup
-from physim.tosses.library import from_mapping
+from physim.tosses.release import from_mapping
 
 NAMES = "com_forward_mm,restitution,toss.pitch_rate_rad_s"
 TINY = ["--parameters", NAMES, "--rolls", "4", "--population", "4", "--final-rolls", "6"]

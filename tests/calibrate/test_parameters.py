@@ -21,8 +21,7 @@ from physim.pigs.model import build_folder
 from physim.pigs.model_file import model_folder, read_model_file
 from physim.pigs.shape import PigShape
 from physim.simulator import Setup
-from physim.tosses.library import from_mapping, toss, yaml_values
-from physim.tosses.release import Trapdoor
+from physim.tosses.release import Trapdoor, from_mapping, toss, yaml_values
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from physim.calibrate.target import HeightCounts, heights_mm, sample_of
 from physim.errors import DatasetError
 from physim.simulator import Setup, Simulator
 from physim.statistics.counts import Counts
-from physim.tosses.library import toss
+from physim.tosses.release import toss
 from physim.types import PIG_NAMES, Outcome, Pose
 from tests.calibrate.made_up import real_rolls
 

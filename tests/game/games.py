@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from physim.game.game import Game, read_move
-from physim.game.players import start
+from physim.game.game_state import start
 from physim.rules.ruleset import load_rules
 
 NAMES = ("Ana", "Ben", "Cleo", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Jon", "Kim", "Lea")

@@ -86,7 +86,7 @@ for name in ("pybullet", "trimesh", "pyarrow", "scipy", "matplotlib", "skimage")
 import physim.game.record, physim.game.game, physim.game.outcomes
 from physim.game.game import read_move
 from physim.game.game import Game
-from physim.game.players import start
+from physim.game.game_state import start
 from physim.rules.ruleset import load_rules
 game = Game(start(load_rules("box"), ["Ana", "Ben"]))
 for move in ("trotter snouter", "bank"):

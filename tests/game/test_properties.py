@@ -19,12 +19,11 @@ from physim.game.game_state import (
     State,
     Thrown,
     may_call,
+    start,
 )
-from physim.game.players import start
 from physim.game.record import from_json, to_json
-from physim.rules.hog_call import predictions
 from physim.rules.ruleset import RuleSet, load_rules, rule_set_names
-from physim.rules.throws import labelled_throws
+from physim.rules.throws import labelled_throws, predictions
 from physim.types import Outcome
 
 THROWS = list(labelled_throws().values())

@@ -7,7 +7,7 @@ import pytest
 from games import NAMES, begin, do, winner
 
 from physim.errors import GameError
-from physim.game.players import start
+from physim.game.game_state import start
 from physim.rules.ruleset import load_rules
 
 

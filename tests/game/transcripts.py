@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from physim.game.game import Game, read_move, standings, tell
-from physim.game.players import start
+from physim.game.game_state import start
 from physim.rules.ruleset import load_rules
 
 GOLDEN = Path(__file__).with_name("golden")

@@ -9,8 +9,7 @@ import pytest
 import trimesh
 from scipy.spatial import ConvexHull
 
-from physim.importer.hulls import distances, few_corners, needed, ordered_corners, volume
-from physim.importer.solids import Solid
+from physim.importer.solids import Solid, distances, few_corners, needed, ordered_corners, volume
 from tests.importer.made import low_poly_pig, mesh_of
 
 Distances = tuple[float, float]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from physim import pigs
-from physim.pigs.urdf import write_urdf
+from physim.pigs.model import write_urdf
 
 pybullet = pytest.importorskip("pybullet")
 

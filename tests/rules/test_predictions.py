@@ -3,8 +3,8 @@
 import pytest
 
 from physim.errors import ConfigError
-from physim.rules.hog_call import read_prediction
 from physim.rules.ruleset import load_rules
+from physim.rules.throws import read_prediction
 
 
 @pytest.mark.parametrize(

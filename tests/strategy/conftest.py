@@ -6,8 +6,8 @@ import pytest
 
 from physim.game.outcomes import Distribution, odds
 from physim.rules.ruleset import RuleSet, load_rules
+from physim.strategy.policies import from_table
 from physim.strategy.solver import Solution, solve
-from physim.strategy.sources import from_table
 
 
 @pytest.fixture(scope="session")

@@ -10,8 +10,8 @@ from physim.game.outcomes import Distribution, ThrowOdds, odds
 from physim.rules.ruleset import RuleSet, load_rules
 from physim.rules.throws import Throw, labelled_throws
 from physim.statistics.counts import Counts
+from physim.strategy.policies import from_counts, from_table
 from physim.strategy.solver import Solution, best_hold, break_even, first_wins, hold_values, solve
-from physim.strategy.sources import from_counts, from_table
 from physim.strategy.study import study, study_calls
 from physim.types import Outcome
 

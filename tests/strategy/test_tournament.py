@@ -11,9 +11,8 @@ from scipy.stats import binomtest
 
 from physim.errors import ConfigError
 from physim.game.game import Game
-from physim.game.game_state import Banked, Called, State, Thrown
+from physim.game.game_state import Banked, Called, State, Thrown, start
 from physim.game.outcomes import Distribution, draws, odds
-from physim.game.players import start
 from physim.rules.ruleset import RuleSet, load_rules
 from physim.rules.throws import Throw, labelled_throws
 from physim.seeding import stream

@@ -9,8 +9,8 @@ from physim.game.game_state import State
 from physim.game.outcomes import Distribution, odds
 from physim.rules.ruleset import RuleSet, load_rules
 from physim.rules.throws import labelled_throws
+from physim.strategy.policies import from_table
 from physim.strategy.solver import solve
-from physim.strategy.sources import from_table
 from physim.terminal.advice import Adviser
 
 

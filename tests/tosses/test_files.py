@@ -9,12 +9,11 @@ import yaml
 
 from physim.config import load
 from physim.errors import ConfigError
-from physim.tosses.library import from_mapping, toss, toss_names
-from physim.tosses.release import Drop, Hand, Trapdoor
+from physim.tosses.release import Drop, Hand, Trapdoor, from_mapping, toss, toss_names
 
 
 def mapping(name: str, **changes: Any) -> dict[str, Any]:
-    from physim.tosses.library import TOSSES_YAML
+    from physim.tosses.release import TOSSES_YAML
 
     return {**load(TOSSES_YAML)[name], **changes}
 
@@ -121,9 +120,9 @@ def test_a_scaled_toss_is_slower_by_the_root_of_its_size() -> None:
 def test_unusable_scaled_tosses_are_refused(
     entry: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from physim.tosses import library
+    from physim.tosses import release
 
-    known = {**load(library.TOSSES_YAML), "mine": entry}
-    monkeypatch.setattr(library, "load", lambda _: known)
+    known = {**load(release.TOSSES_YAML), "mine": entry}
+    monkeypatch.setattr(release, "load", lambda _: known)
     with pytest.raises(ConfigError, match=message):
         toss("mine")

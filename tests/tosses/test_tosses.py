@@ -17,8 +17,7 @@ from scipy.stats import chi2, chisquare, kstest
 
 from physim.errors import ConfigError
 from physim.seeding import stream
-from physim.tosses.library import from_mapping, toss
-from physim.tosses.release import DRAWS, Draws, Hand, Trapdoor
+from physim.tosses.release import DRAWS, Draws, Hand, Trapdoor, from_mapping, toss
 from physim.types import PigModel, RigidState, Toss
 
 Array = NDArray[np.float64]

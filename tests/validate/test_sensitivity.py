@@ -16,8 +16,8 @@ from physim.calibrate.priors import Parameter
 from physim.errors import ConfigError
 from physim.simulator import Setup
 from physim.statistics.tables import load_table, real_by_height
+from physim.validate.checks import plot_sensitivity
 from physim.validate.datasets import Rolls, SetupPlan
-from physim.validate.plot import plot_sensitivity
 from physim.validate.sensitivity import (
     IDENTIFIED,
     RESPONSES,

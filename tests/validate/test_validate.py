@@ -13,8 +13,8 @@ from physim.errors import ConfigError, DatasetError
 from physim.poses import classify
 from physim.simulator import Setup
 from physim.statistics.tables import load_table, real_by_height
+from physim.validate.checks import plot_validation
 from physim.validate.datasets import Folder, Request, plan
-from physim.validate.plot import plot_validation
 from physim.validate.validation import (
     GROUPS,
     Validation,
