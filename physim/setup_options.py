@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SETTLE_MODES = FULL, FAST = "full", "fast"
 
 
-def _told(kind: str, metavar: str | None, words: str) -> dict[str, Any]:
+def _about(kind: str, metavar: str | None, words: str) -> dict[str, Any]:
     """What the command line says of an option.
 
     Args:
@@ -44,22 +44,22 @@ class SetupOptions:
         height_mm: of release; None for the toss's own.
         surface: of the table; None for the default.
         table_size_mm: length and width of the table; None for the surface's own.
-        time_step_s: of the engine, 1/256 s halved some times; None for the default.
+        time_step_s: of the engine, 1/256 s halved any number of times; None for the default.
         settle: `full` simulates until the pigs are still, `fast` until the outcome is certain.
     """
 
     model: str | Path = field(
-        default="standard", metadata=_told("text", "NAME|FOLDER", "Pig model of both pigs.")
+        default="standard", metadata=_about("text", "NAME|FOLDER", "Pig model of both pigs.")
     )
     black: str | Path | None = field(
-        default=None, metadata=_told("text", "NAME|FOLDER", "Model of the black pig only.")
+        default=None, metadata=_about("text", "NAME|FOLDER", "Model of the black pig only.")
     )
     pink: str | Path | None = field(
-        default=None, metadata=_told("text", "NAME|FOLDER", "Model of the pink pig only.")
+        default=None, metadata=_about("text", "NAME|FOLDER", "Model of the pink pig only.")
     )
     toss: str | Path = field(
         default="trapdoor",
-        metadata=_told(
+        metadata=_about(
             "text",
             "NAME|FILE",
             "How the pigs are released: trapdoor, hand, drop, trapdoor_big, hand_big, "
@@ -68,7 +68,7 @@ class SetupOptions:
     )
     height_mm: float | None = field(
         default=None,
-        metadata=_told(
+        metadata=_about(
             "mm",
             "MM",
             "Height of release, 1 to 3000. Without it, the toss's own; trapdoor alternates.",
@@ -76,7 +76,7 @@ class SetupOptions:
     )
     surface: str | None = field(
         default=None,
-        metadata=_told(
+        metadata=_about(
             "text",
             "NAME",
             "What covers the table: laminate (default), wood, glass, cloth, felt; or floor.",
@@ -84,7 +84,7 @@ class SetupOptions:
     )
     table_size_mm: tuple[float, float] | None = field(
         default=None,
-        metadata=_told(
+        metadata=_about(
             "mm_mm",
             "LENGTH WIDTH",
             "Of the table, 1 to 100000 each. Without it, the surface's own.",
@@ -92,14 +92,14 @@ class SetupOptions:
     )
     time_step_s: float | None = field(
         default=None,
-        metadata=_told("s", "S", "Time step of the engine: 1/256 halved some times (advanced)."),
+        metadata=_about("s", "S", "Time step of the engine: 1/256, 1/512 ... 1/65536 (advanced)."),
     )
     settle: str = field(
         default=FAST,
-        metadata=_told(
+        metadata=_about(
             "settle",
             None,
-            "Stop when the outcome is certain, or when both pigs are still: the same rolls.",
+            "full: until both pigs are still; fast: until the outcome is certain (the same rolls).",
         ),
     )
 

@@ -206,7 +206,7 @@ _OPTIONS = (
     click.option(
         "--unit",
         type=click.Choice(["mm", "cm", "inch", "m"]),
-        help="Of the file. Without it: as the file says, or guessed from the size.",
+        help="Unit of the file; without it as the file says, or guessed from the size.",
     ),
     click.option(
         "--length-mm", type=click.FloatRange(5, 1999), metavar="MM", help="Scale to this length."
@@ -216,7 +216,10 @@ _OPTIONS = (
     click.option("--up", type=click.Choice(AXES), help="The back's axis in the file."),
     click.option("--dot-side", type=click.Choice(["right", "left"]), help="The dotted flank."),
     click.option(
-        "--mass-g", type=click.FloatRange(0.01, 1e4), metavar="G", help="Else from the density."
+        "--mass-g",
+        type=click.FloatRange(0.01, 1e4),
+        metavar="G",
+        help="Mass; else from the density.",
     ),
     click.option(
         "--density-g-cm3",
@@ -224,7 +227,7 @@ _OPTIONS = (
         default=0.96,
         show_default=True,
         metavar="D",
-        help="Of the material, evenly filled.",
+        help="Density of the material, evenly filled.",
     ),
     click.option(
         "--center-of-mass-offset-mm",

@@ -19,7 +19,7 @@ from physim.setup_options import SETTLE_MODES, SetupOptions
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _LONGEST = 40  # characters of a number
-_FIXES = "Fixes every result."
+_FIXES = "The same seed gives the same results."
 
 
 def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:

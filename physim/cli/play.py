@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext, suppress
+from dataclasses import fields
 from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -34,17 +35,19 @@ from physim.config import text, whole
 from physim.errors import ConfigError, GameError, shown_name
 from physim.files import read_plain
 from physim.seeding import MAX_SEED
+from physim.setup_options import SetupOptions
 
 if TYPE_CHECKING:
     from physim.game.outcomes import Distribution
     from physim.rules.throws import Throw
+    from physim.simulator import SimulationContext
     from physim.terminal.console import Console
     from physim.terminal.savefile import SavedGame
     from physim.window.game_window import GameWindow
 
 FILES = {"play": "physim-play.json", "scorepad": "physim-scorepad.json"}
 PLAYERS = ("Guest", "score_aware")
-SETUP = ("model", "black", "pink", "toss", "height_mm", "surface", "time_step_s", "settle")
+SETUP = tuple(entry.name for entry in fields(SetupOptions))
 MAX_SCRIPT_BYTES = 1_000_000
 MAX_ROUNDS = 60  # lines on a page that can be written in
 
@@ -316,7 +319,9 @@ def open_throws(options: Mapping[str, Any], thrown: int) -> Iterator[Iterator[Th
             from physim.dataset import preload  # noqa: F401
             from physim.dataset.plan import BatchPlan
 
-            opened = BatchPlan(n=1, **_plan(options)).open()
+            source_of_rolls = BatchPlan(n=1, **_plan(options)).source()
+            _check_poses(source_of_rolls.prepared)
+            opened = source_of_rolls.open()
         with opened as simulator:
             yield (throw_of_roll(simulator.roll(seed, index)) for index in count(thrown))
     elif is_script(source):
@@ -343,6 +348,19 @@ def open_window(options: Mapping[str, Any]) -> GameWindow:
         return GameWindow(_plan(options))
 
 
+def _check_poses(context: SimulationContext) -> None:
+    """Refuses pigs whose every roll would be rolled again, since no rule names how they lie."""
+    from physim.types import Pose
+
+    for body, table in zip(context.bodies, context.rests, strict=True):
+        if all(named.pose is Pose.OTHER for named in table.rests):
+            raise ConfigError(
+                f"the model `{body.model.name}` has no pose of the rules, so that a game would "
+                "never end; give it landmarks (docs/models.md), or take another model"
+            )
+
+
 def _plan(options: Mapping[str, Any]) -> dict[str, Any]:
     """What `BatchPlan` takes."""
-    return {name: options[name] for name in ("seed", *SETUP)}
+    given = {name: options[name] for name in SETUP if name in options}  # old files know fewer
+    return {"seed": options["seed"], **given}

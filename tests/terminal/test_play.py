@@ -12,6 +12,7 @@ import pytest
 import physim
 from physim.game.outcomes import Distribution, draws
 from physim.rules.throws import labelled_throws
+from physim.types import Pose, PoseReading
 from tests.terminal.commands import Desk, refused
 
 SAVE = "physim-play.json"
@@ -313,3 +314,17 @@ def test_a_long_game_of_ordinary_bots_is_played_to_its_end(desk: Desk) -> None:
     code, out, err = desk.run("play", "--players", "hold:20", "hold:23", "--source", "kern2006",
                               "--seed", 3, "--no-pause")  # fmt: skip
     assert (code, err) == (0, "") and " wins with " in out
+
+
+def test_every_option_of_a_roll_reaches_the_game(desk: Desk) -> None:
+    """So small a table that pigs fall off it."""
+    _, out, _ = desk.run("play", "--table-size-mm", 60, 60, "--seed", 3, typed="roll; quit")
+    assert "off_table" in out
+
+
+def test_a_pig_without_poses_of_the_rules_is_refused(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("physim.simulator.classify", lambda *_: PoseReading(Pose.OTHER, 1.0))
+    code, _, err = desk.run("play", "--seed", 3, typed="roll; quit")
+    assert code == 2 and "has no pose of the rules" in err
