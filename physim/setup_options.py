@@ -20,15 +20,16 @@ if TYPE_CHECKING:
 SETTLE_MODES = FULL, FAST = "full", "fast"
 
 
-def _about(kind: str, metavar: str | None, words: str) -> dict[str, Any]:
-    """What the command line says of an option.
+def _option(default: Any, kind: str, metavar: str | None, words: str) -> Any:
+    """A field, and what the command line says of it.
 
     Args:
+        default: None where the toss or the engine has its own.
         kind: of value: "text", "mm", "mm_mm" (two lengths), "s" or "settle".
         metavar: what stands for its value in `--help`.
         words: of `--help`.
     """
-    return {"kind": kind, "metavar": metavar, "help": words}
+    return field(default=default, metadata={"kind": kind, "metavar": metavar, "help": words})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,59 +49,42 @@ class SetupOptions:
         settle: `full` simulates until the pigs are still, `fast` until the outcome is certain.
     """
 
-    model: str | Path = field(
-        default="standard", metadata=_about("text", "NAME|FOLDER", "Pig model of both pigs.")
+    model: str | Path = _option("standard", "text", "NAME|FOLDER", "Pig model of both pigs.")
+    black: str | Path | None = _option(None, "text", "NAME|FOLDER", "Model of the black pig only.")
+    pink: str | Path | None = _option(None, "text", "NAME|FOLDER", "Model of the pink pig only.")
+    toss: str | Path = _option(
+        "trapdoor",
+        "text",
+        "NAME|FILE",
+        "How the pigs are released: trapdoor, hand, drop, trapdoor_big, hand_big, "
+        "trapdoor_before_fit, or the YAML file of a toss.",
     )
-    black: str | Path | None = field(
-        default=None, metadata=_about("text", "NAME|FOLDER", "Model of the black pig only.")
+    height_mm: float | None = _option(
+        None,
+        "mm",
+        "MM",
+        "Height of release, 1 to 3000. Without it, the toss's own; trapdoor alternates.",
     )
-    pink: str | Path | None = field(
-        default=None, metadata=_about("text", "NAME|FOLDER", "Model of the pink pig only.")
+    surface: str | None = _option(
+        None,
+        "text",
+        "NAME",
+        "What covers the table: laminate (default), wood, glass, cloth, felt; or floor.",
     )
-    toss: str | Path = field(
-        default="trapdoor",
-        metadata=_about(
-            "text",
-            "NAME|FILE",
-            "How the pigs are released: trapdoor, hand, drop, trapdoor_big, hand_big, "
-            "trapdoor_before_fit, or the YAML file of a toss.",
-        ),
+    table_size_mm: tuple[float, float] | None = _option(
+        None,
+        "mm_mm",
+        "LENGTH WIDTH",
+        "Of the table, 1 to 100000 each. Without it, the surface's own.",
     )
-    height_mm: float | None = field(
-        default=None,
-        metadata=_about(
-            "mm",
-            "MM",
-            "Height of release, 1 to 3000. Without it, the toss's own; trapdoor alternates.",
-        ),
+    time_step_s: float | None = _option(
+        None, "s", "S", "Time step of the engine: 1/256, 1/512 ... 1/65536 (advanced)."
     )
-    surface: str | None = field(
-        default=None,
-        metadata=_about(
-            "text",
-            "NAME",
-            "What covers the table: laminate (default), wood, glass, cloth, felt; or floor.",
-        ),
-    )
-    table_size_mm: tuple[float, float] | None = field(
-        default=None,
-        metadata=_about(
-            "mm_mm",
-            "LENGTH WIDTH",
-            "Of the table, 1 to 100000 each. Without it, the surface's own.",
-        ),
-    )
-    time_step_s: float | None = field(
-        default=None,
-        metadata=_about("s", "S", "Time step of the engine: 1/256, 1/512 ... 1/65536 (advanced)."),
-    )
-    settle: str = field(
-        default=FAST,
-        metadata=_about(
-            "settle",
-            None,
-            "full: until both pigs are still; fast: until the outcome is certain (the same rolls).",
-        ),
+    settle: str = _option(
+        FAST,
+        "settle",
+        None,
+        "full: until both pigs are still; fast: until the outcome is certain (the same rolls).",
     )
 
     def __post_init__(self) -> None:

@@ -21,6 +21,7 @@ import click
 import numpy as np
 from castings import APART, EachPig, casting, castings
 
+from physim.calibrate import export
 from physim.calibrate.checkpoint import Checkpoint, read_checkpoint
 from physim.calibrate.export import write_model
 from physim.calibrate.priors import (
@@ -33,7 +34,7 @@ from physim.calibrate.problem import MODEL, QUASI_STATIC, SURFACE, FitProblem
 from physim.calibrate.target import Objective, Point, load_target
 from physim.cli.calibrate import calibrate, make_fit
 from physim.cli.options import file_path, listed
-from physim.cli.output import clean_stdout
+from physim.cli.output import clean_stdout, print_json
 from physim.dataset.plan import differences
 from physim.dataset.workers import cores
 from physim.errors import ConfigError, PhysimError
@@ -161,7 +162,11 @@ def main(
         problem = problem_of(None if half is None else int(half), **names)
         apart = any(name in APART for name in problem.space.names)
         change = {"change": castings} if apart else {}
-        fit = make_fit(problem, out, workers or cores(), stdout, as_json=as_json, **change)
+        fit = make_fit(problem, out, workers or cores(), **change)
+        if as_json:
+            print_json({"out": str(out), **export.summary(fit, problem)}, stdout)
+        else:
+            stdout.write(export.fit_text(fit, problem, out) + "\n")
         if apart:
             for pig, side in zip(PIG_NAMES, (0.5, -0.5), strict=True):
                 write_model(out / f"model_{pig}", problem.names["model"], casting(fit.values, side))

@@ -9,20 +9,15 @@ from typing import Any
 
 import click
 
-from physim.cli.options import file_path, json_option, setup_options, whole_number
-from physim.cli.output import clean_stdout, print_json, resumable
-from physim.config import MAX_ROLLS, MAX_WORKERS
+from physim.cli.options import file_path, printed, setup_options, whole_number, workers_option
+from physim.cli.output import resumable
+from physim.config import MAX_ROLLS
 
 
 @click.command()
 @click.argument("n", metavar="N", type=whole_number(1, MAX_ROLLS))
 @click.option("--out", type=file_path, metavar="DIR", help="The dataset folder.")
-@click.option(
-    "--workers",
-    type=whole_number(1, MAX_WORKERS),
-    metavar="W",
-    help="Worker processes. Without it, one a core. The rolls do not depend on it.",
-)
+@workers_option
 @click.option(
     "--dask",
     metavar="ADDRESS",
@@ -41,7 +36,7 @@ from physim.config import MAX_ROLLS, MAX_WORKERS
     help="Go on although rolls come out with other bits here than in the folder.",
 )
 @setup_options
-@json_option
+@printed
 def batch(
     *,
     n: int,
@@ -51,9 +46,8 @@ def batch(
     chunk_size: int | None,
     counts_only: bool,
     mixed_platforms: bool,
-    as_json: bool,
     **names: Any,
-) -> None:
+) -> tuple[Any, str]:
     """Make the rolls 0 to N - 1 of a seed and keep them in a dataset folder.
 
     Parquet files and a manifest. The same command again goes on where it was stopped; a larger N
@@ -63,7 +57,7 @@ def batch(
         raise click.UsageError("give a dataset folder with --out DIR, or --counts-only")
     from physim.dataset.progress import ProgressLine
 
-    with clean_stdout() as stdout, closing(ProgressLine(sys.stderr)) as line:
+    with closing(ProgressLine(sys.stderr)) as line:
         line.begin("loading models and workers ...")
         from physim.dataset.plan import PRELOAD, BatchPlan
         from physim.dataset.workers import begin, cores
@@ -86,19 +80,15 @@ def batch(
                 mixed_platforms=mixed_platforms,
                 progress=line,
             )
-        line.close()
-        same = (plan.black or plan.model) == (plan.pink or plan.model)
-        if as_json:
-            where = str(out) if out else None
-            summary: dict[str, Any] = {"out": where, "rolls": n, "new_rolls": result.new_rolls}
-            if counts_only:
-                from physim.statistics.report import to_json
+    plain: dict[str, Any] = {
+        "out": str(out) if out else None,
+        "rolls": n,
+        "new_rolls": result.new_rolls,
+    }
+    if not counts_only:
+        return plain, f"{out}: {n:,} rolls, {result.new_rolls:,} of them new"
+    from physim.statistics.report import to_json, to_text
 
-                summary["counts"] = to_json(result.counts, same_model=same)
-            print_json(summary, stdout)
-        elif counts_only:
-            from physim.statistics.report import to_text
-
-            stdout.write(to_text(result.counts, same_model=same) + "\n")
-        else:
-            stdout.write(f"{out}: {n:,} rolls, {result.new_rolls:,} of them new\n")
+    same = (plan.black or plan.model) == (plan.pink or plan.model)
+    plain["counts"] = to_json(result.counts, same_model=same)
+    return plain, to_text(result.counts, same_model=same)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from typing import Any
 
 import click
 
-from physim.cli.options import SEED, json_option, millimetres, seconds, whole_number
-from physim.cli.output import clean_stdout, print_json, say
+from physim.cli.options import MILLIMETRES, printed, seconds, seed_option, whole_number
+from physim.cli.output import say
 from physim.errors import ConfigError, how_to_install
 
 NAMES = ("plain_pybullet", "mujoco", "physim_full", "physim")  # of `bench`, which loads more
 _ROUNDS = 5
 _COUNT = whole_number(1, 10**7)
-_COUNT_HELP = "Rolls of each engine."
 _ROUNDS_HELP = (
     "Rounds that they are split into; in each, all engines make the same rolls. "
     f"Without it {_ROUNDS}, or N if that is less."
@@ -24,21 +24,19 @@ _TOSS_HELP = "How the pigs are released: trapdoor, hand or drop."
 
 
 @click.command()
-@click.option("-n", "count", type=_COUNT, default=200, show_default=True, help=_COUNT_HELP)
+@click.option("-n", "count", type=_COUNT, default=200, help="Rolls of each engine.")
 @click.option("--rounds", type=whole_number(1, 1000), metavar="R", help=_ROUNDS_HELP)
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Fixes the tosses.")
-@click.option(
-    "--model", default="standard", show_default=True, metavar="NAME|FOLDER", help="Both pigs."
-)
-@click.option("--toss", default="trapdoor", show_default=True, metavar="NAME", help=_TOSS_HELP)
-@click.option("--height-mm", type=millimetres, metavar="MM", help="Height of release.")
+@seed_option
+@click.option("--model", default="standard", metavar="NAME|FOLDER", help="Both pigs.")
+@click.option("--toss", default="trapdoor", metavar="NAME", help=_TOSS_HELP)
+@click.option("--height-mm", type=MILLIMETRES, metavar="MM", help="Height of release.")
 @click.option("--surface", metavar="NAME", help="What covers the table.")
 @click.option("--time-step-s", type=seconds, metavar="S", help="Time step of all engines.")
 @click.option("--only", type=click.Choice(NAMES), multiple=True, metavar="NAME", help=_ONLY_HELP)
-@json_option
+@printed
 def bench(
-    *, count: int, rounds: int | None, only: tuple[str, ...], as_json: bool, **names: Any
-) -> None:
+    *, count: int, rounds: int | None, only: tuple[str, ...], **names: Any
+) -> tuple[Any, str]:
     """Time rolls on one core, beside a plain PyBullet loop and MuJoCo.
 
     All roll the same tosses with the same pigs, time step and rest criterion, and name what lies
@@ -48,25 +46,18 @@ def bench(
         rounds = min(_ROUNDS, count)
     if rounds > count:
         raise click.BadParameter(f"must not exceed -n ({count})", param_hint="--rounds")
-    with clean_stdout() as stdout:
-        from physim.bench.benchmark import MUJOCO, benchmark, has_mujoco, to_json, to_text
-        from physim.dataset.plan import BatchPlan
-        from physim.dataset.progress import ProgressLine
+    from physim.bench.benchmark import MUJOCO, benchmark, has_mujoco, to_json, to_text
+    from physim.dataset.plan import BatchPlan
+    from physim.dataset.progress import ProgressLine
 
-        plan = BatchPlan(n=count, **names)
-        chosen = [name for name in NAMES if not only or name in only]
-        if MUJOCO in chosen and not has_mujoco():
-            missing = f"MuJoCo is not installed; get it with: {how_to_install('mujoco')}"
-            if only:
-                raise ConfigError(missing)
-            chosen.remove(MUJOCO)
-            say(f"physim: no row mujoco: {missing}")
-        line = ProgressLine(sys.stderr)
-        try:
-            results = benchmark(chosen, plan, rounds, line)
-        finally:
-            line.close()
-        if as_json:
-            print_json({"rounds": rounds, **names, "rows": to_json(results)}, stdout)
-        else:
-            stdout.write(to_text(results) + "\n")
+    plan = BatchPlan(n=count, **names)
+    chosen = [name for name in NAMES if not only or name in only]
+    if MUJOCO in chosen and not has_mujoco():
+        missing = f"MuJoCo is not installed; get it with: {how_to_install('mujoco')}"
+        if only:
+            raise ConfigError(missing)
+        chosen.remove(MUJOCO)
+        say(f"physim: no row mujoco: {missing}")
+    with closing(ProgressLine(sys.stderr)) as line:
+        results = benchmark(chosen, plan, rounds, line)
+    return {"rounds": rounds, **names, "rows": to_json(results)}, to_text(results)

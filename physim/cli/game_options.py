@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from physim.cli.options import SEED, file_path, json_option, whole_number
+from physim.cli.options import Decorator, file_path, seed_option, stacked, whole_number
 from physim.config import text
 from physim.errors import ConfigError, hint, shown_name
 
@@ -22,21 +22,7 @@ if TYPE_CHECKING:
 
 PHYSICS = "physics"
 STRATEGIES = "hold:N, rolls:N, greedy, score_aware:N, hog_caller:N, optimal"
-MAX_ROLLS = 10**8
 PATIENCE_S = 3.0  # before a progress line appears
-
-Decorator = Callable[[Any], Any]
-
-
-def stacked(*options: Decorator) -> Decorator:
-    """All of these options, in their order in the help."""
-
-    def add(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
 
 
 def players_option(help_text: str) -> Decorator:
@@ -55,7 +41,6 @@ rules_options = stacked(
     click.option(
         "--rules",
         default="box",
-        show_default=True,
         metavar="NAME|FILE",
         help="box, world_championship, table, wikipedia, or a YAML file.",
     ),
@@ -72,31 +57,26 @@ rules_options = stacked(
         help="Changes one option of the rules, such as oinker_costs=turn; give it once for each.",
     ),
 )
-"""`--rules`, `--target` and `--rule`; see `rules_of`."""
+"""See `rules_of`."""
 study_options = stacked(
     click.option(
         "--source",
         default="kern2006",
-        show_default=True,
         metavar="NAME|DIR",
         help="Where throws come from: kern2006 (6,000 real rolls of two pigs), physics, or a "
         "dataset of `physim batch`.",
     ),
     click.option(
         "--rolls",
-        type=whole_number(1, MAX_ROLLS),
+        type=whole_number(1, 10**8),
         default=2_000,
-        show_default=True,
         metavar="N",
         help="How many `--source physics` makes and counts.",
     ),
-    click.option(
-        "--seed", type=SEED, default=0, show_default=True, metavar="S", help="Fixes every result."
-    ),
+    seed_option,
     rules_options,
-    json_option,
 )
-"""The throws, see `distribution_of`, the rules and `--json`."""
+"""The throws, see `distribution_of`, and the rules."""
 
 
 def save_options(file: str) -> Decorator:
@@ -107,7 +87,6 @@ def save_options(file: str) -> Decorator:
             "--save",
             type=file_path,
             default=file,
-            show_default=True,
             metavar="FILE",
             help="The game's file, written after every move. If it is there, the game goes on.",
         ),

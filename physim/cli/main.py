@@ -29,33 +29,29 @@ _NO_MEMORY = "failed to map segment"  # how the loader of libraries says it
 
 
 _MODULES = {
-    "batch": "batch",
-    "bench": "bench",
-    "calibrate": "calibrate",
-    "model": "models",
-    "play": "play",
-    "render": "render",
-    "roll": "roll",
-    "score": "roll",
-    "scorepad": "play",
-    "sensitivity": "validate",
-    "stats": "stats",
-    "strategy": "strategy",
-    "tournament": "strategy",
-    "validate": "validate",
-    "watch": "roll",
+    "batch": ("batch",),
+    "bench": ("bench",),
+    "calibrate": ("calibrate",),
+    "models": ("model",),
+    "play": ("play", "scorepad"),
+    "render": ("render",),
+    "roll": ("roll", "score", "watch"),
+    "stats": ("stats",),
+    "strategy": ("strategy", "tournament"),
+    "validate": ("sensitivity", "validate"),
 }
-"""Where each command is; its module is loaded when it is asked for."""
+_WHERE = {command: module for module, commands in _MODULES.items() for command in commands}
+"""The module of each command; it is loaded when it is asked for."""
 
 
 class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_MODULES)
+        return sorted(_WHERE)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _MODULES:
+        if cmd_name not in _WHERE:
             return super().get_command(ctx, cmd_name)
-        module = import_module(f"physim.cli.{_MODULES[cmd_name]}")
+        module = import_module(f"physim.cli.{_WHERE[cmd_name]}")
         command: click.Command = getattr(module, cmd_name)
         return command
 
@@ -63,7 +59,11 @@ class _Commands(click.Group):
 @click.group(
     cls=_Commands,
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+        "show_default": True,
+    },
 )
 @click.version_option(__version__, prog_name="physim")
 @click.pass_context

@@ -1,26 +1,21 @@
-"""`physim model`: the pig models that there are, and what physics knows of them.
-
-`physim model check`, `add` and `export`: a mesh of one's own, and a mesh of a model.
-"""
+"""`physim model`: pig models, what physics knows of them, and meshes of one's own."""
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from physim.cli.options import file_path, json_option
+from physim.cli.options import decimal_number, file_path, json_option, printed, stacked
 from physim.cli.output import clean_stdout, print_json
-from physim.config import number
 from physim.errors import ConfigError, ModelError, hint
 from physim.files import scratch
 
 if TYPE_CHECKING:
-    from physim.importer.build import Imported, Options
+    from physim.importer.build import Options
     from physim.pigs.model import LoadedModel
     from physim.simulator import RestTable
 
@@ -35,34 +30,26 @@ def model() -> None:
 
 
 @model.command("list")
-@json_option
-def list_models(as_json: bool) -> None:
+@printed
+def list_models() -> tuple[Any, str]:
     """List the models that come with physim, and your own."""
-    with clean_stdout() as stdout:
-        from physim.pigs.model_file import model_names, own_names
+    from physim.pigs.model_file import model_names, own_names
 
-        names = [*model_names(), *own_names()]
-        if as_json:
-            print_json(names, stdout)
-        else:
-            stdout.write("".join(f"{name}\n" for name in names))
+    names = [*model_names(), *own_names()]
+    return names, "\n".join(names)
 
 
 @model.command()
 @click.argument("name", metavar="NAME|FOLDER")
-@json_option
-def show(name: str, as_json: bool) -> None:
+@printed
+def show(name: str) -> tuple[Any, str]:
     """Show a model's size, mass, inertia, friction and stable rests."""
-    with clean_stdout() as stdout:
-        from physim.pigs.model import load_all
-        from physim.simulator import RestTable
+    from physim.pigs.model import load_all
+    from physim.simulator import RestTable
 
-        loaded = load_all(name)
-        shown = model_to_json(loaded, RestTable.of(loaded.model))
-        if as_json:
-            print_json(shown, stdout)
-        else:
-            stdout.write(model_text(shown) + "\n")
+    loaded = load_all(name)
+    shown = model_to_json(loaded, RestTable.of(loaded.model))
+    return shown, model_text(shown)
 
 
 @model.command()
@@ -74,21 +61,17 @@ def build(folder: str) -> None:
         from physim.pigs.model_file import model_folder, read_model_file
         from physim.simulator import keep
 
-        if read_model_file(model_folder(folder)).landmarks is not None:
-            from physim.importer.folder import (
-                parts_lines,
-                problem_lines,
-                problems_to_json,
-                rebuild_parts,
-            )
+        lines: list[object]
+        if read_model_file(model_folder(folder)).landmarks is None:
+            settings = build_model(folder).settings
+            lines = [settings.mesh, settings.parts, keep(folder)]
+        else:
+            from physim.importer import folder as importer
 
-            parts = rebuild_parts(model_folder(folder))
-            lines = [*parts_lines(parts), *problem_lines(problems_to_json(parts.problems))]
-            stdout.write("".join(f"{line}\n" for line in lines))
-            stdout.write(f"{load_all(folder).settings.parts}\n")
-            return
-        built = build_model(folder)
-        stdout.write(f"{built.settings.mesh}\n{built.settings.parts}\n{keep(folder)}\n")
+            parts = importer.rebuild_parts(model_folder(folder))
+            problems = importer.problem_lines(importer.problems_to_json(parts.problems))
+            lines = [*importer.parts_lines(parts), *problems, load_all(folder).settings.parts]
+        stdout.write("".join(f"{line}\n" for line in lines))
 
 
 @model.command()
@@ -201,67 +184,55 @@ def _warnings(loaded: LoadedModel) -> list[str]:
     return found
 
 
-AXES = ("x", "-x", "y", "-y", "z", "-z")
-_OPTIONS = (
+_AXIS = click.Choice(["x", "-x", "y", "-y", "z", "-z"])
+_mesh_options = stacked(
     click.option(
         "--unit",
         type=click.Choice(["mm", "cm", "inch", "m"]),
         help="Unit of the file; without it as the file says, or guessed from the size.",
     ),
     click.option(
-        "--length-mm", type=click.FloatRange(5, 1999), metavar="MM", help="Scale to this length."
+        "--length-mm", type=decimal_number(5, 1999), metavar="MM", help="Scale to this length."
     ),
     click.option("--force", is_flag=True, help="Take an unlikely size, from 5 mm to 2 m."),
-    click.option("--forward", type=click.Choice(AXES), help="The snout's axis in the file."),
-    click.option("--up", type=click.Choice(AXES), help="The back's axis in the file."),
+    click.option("--forward", type=_AXIS, help="The snout's axis in the file."),
+    click.option("--up", type=_AXIS, help="The back's axis in the file."),
     click.option("--dot-side", type=click.Choice(["right", "left"]), help="The dotted flank."),
     click.option(
-        "--mass-g",
-        type=click.FloatRange(0.01, 1e4),
-        metavar="G",
-        help="Mass; else from the density.",
+        "--mass-g", type=decimal_number(0.01, 1e4), metavar="G", help="Else from the density."
     ),
     click.option(
         "--density-g-cm3",
-        type=click.FloatRange(1e-3, 1e4),
+        type=decimal_number(1e-3, 1e4),
         default=0.96,
-        show_default=True,
         metavar="D",
         help="Density of the material, evenly filled.",
     ),
     click.option(
         "--center-of-mass-offset-mm",
         "offset_mm",
-        type=float,
-        nargs=3,
+        type=(decimal_number(-100, 100),) * 3,
         default=(0.0, 0.0, 0.0),
         metavar="X Y Z",
         help="Of the centre of mass from the centroid: forward, left, up.",
     ),
     click.option("--largest", is_flag=True, help="Keep only the largest of several loose bodies."),
+    click.option("--picture", type=file_path, metavar="PNG", help="Draw the ways it can lie."),
+    json_option,
 )
-
-
-def mesh_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What a user may say of a mesh."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
 
 
 @model.command()
 @click.argument("file", type=file_path)
-@mesh_options
-@click.option("--picture", type=file_path, metavar="PNG", help="Draw the ways it can lie.")
-@json_option
+@_mesh_options
 def check(file: Path, picture: Path | None, as_json: bool, **given: Any) -> None:
     """Tell what physim makes of a mesh: STL, OBJ, PLY, GLB, glTF, 3MF or OFF.
 
     Size, mass, stable rests and poses, and each problem with what was done about it or what to
     do. Exit code 2 where the mesh cannot be used as it is.
     """
-    with clean_stdout() as stdout, scratch() as folder:
-        _add(file, _options(given), folder / "model", file.stem, picture, as_json, stdout)
+    with scratch() as folder:
+        _add(file, _options(given), folder / "model", file.stem, picture, as_json)
 
 
 @model.command()
@@ -270,9 +241,7 @@ def check(file: Path, picture: Path | None, as_json: bool, **given: Any) -> None
     "--out", type=file_path, metavar="FOLDER", help="The new model; else kept under its name."
 )
 @click.option("--name", help="Of the model; else the file's, without what no name may hold.")
-@mesh_options
-@click.option("--picture", type=file_path, metavar="PNG", help="Draw the ways it can lie.")
-@json_option
+@_mesh_options
 def add(
     file: Path,
     out: Path | None,
@@ -285,17 +254,17 @@ def add(
 
     Without --out it is kept in the user's data folder, and known by its name everywhere.
     """
-    with clean_stdout() as stdout:
-        from physim.importer.folder import refuse_taken
-        from physim.pigs.model_file import own_folder
+    from physim.importer.folder import refuse_taken
+    from physim.pigs.model_file import own_folder
 
-        if out is None:
-            name = _name_of(file) if name is None else name
-            out = own_folder(name)
-        refuse_taken(out)
-        _add(file, _options(given), out, name or file.stem, picture, as_json, stdout)
-        if not as_json:
-            stdout.write(f"the model: {out}; its landmarks and friction: {out / 'model.yaml'}\n")
+    if out is None:
+        name = re.sub(r"[^\w.-]+", "-", file.stem).strip("-_.")[:64] if name is None else name
+        if not name:
+            raise ConfigError(f"{file}: no name for the model can be made of it; give --name")
+        out = own_folder(name)
+    refuse_taken(out)
+    made = f"the model: {out}; its landmarks and friction: {out / 'model.yaml'}\n"
+    _add(file, _options(given), out, name or file.stem, picture, as_json, made)
 
 
 @model.command()
@@ -303,57 +272,41 @@ def add(
 @click.argument("file", type=file_path)
 @click.option("--drawn", is_flag=True, help="The finer mesh of the pictures.")
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
-@json_option
-def export(name: str, file: Path, drawn: bool, force: bool, as_json: bool) -> None:
+@printed
+def export(name: str, file: Path, drawn: bool, force: bool) -> tuple[Any, str]:
     """Write a model as STL, OBJ, PLY, GLB, 3MF or OFF, to print it.
 
     It is the solid that is thrown: the union of the convex parts. In mm (GLB: metres), snout
     along x, back along z (GLB: y), the centre of mass at the origin.
     """
-    with clean_stdout() as stdout:
-        from physim.importer.formats import export as write
-        from physim.pigs.model import load_all
+    from physim.importer.formats import export as write
+    from physim.pigs.model import load_all
 
-        if file.exists() and not force:
-            raise ConfigError(f"{file}: is there already; choose another name, or give --force")
-        made = write(load_all(name), file, drawn)
-        if as_json:
-            shown = {"file": str(file), "faces": made.faces, "volume_mm3": made.volume_mm3}
-            offset = [float(c) for c in made.offset_mm]
-            print_json(shown | {"mass_g": made.mass_g, "center_of_mass_offset_mm": offset}, stdout)
-            return
-        x, y, z = made.offset_mm
-        stdout.write(
-            f"{file}: {made.faces:,} faces, {made.volume_mm3:.0f} mm3\n"
-            f"its centre of mass is not the centroid; `physim model add` brings it back with "
-            f"--mass-g {made.mass_g:g} --center-of-mass-offset-mm {x:.4f} {y:.4f} {z:.4f}\n"
-        )
-
-
-def _name_of(file: Path) -> str:
-    """A model's name made of a file's."""
-    name = re.sub(r"[^\w.-]+", "-", file.stem).strip("-_.")[:64]
-    if not name:
-        raise ConfigError(f"{file}: no name for the model can be made of the file's; give --name")
-    return name
+    if file.exists() and not force:
+        raise ConfigError(f"{file}: is there already; choose another name, or give --force")
+    made = write(load_all(name), file, drawn)
+    x, y, z = offset = [float(c) for c in made.offset_mm]
+    plain = {
+        "file": str(file),
+        "faces": made.faces,
+        "volume_mm3": made.volume_mm3,
+        "mass_g": made.mass_g,
+        "center_of_mass_offset_mm": offset,
+    }
+    return plain, (
+        f"{file}: {made.faces:,} faces, {made.volume_mm3:.0f} mm3\n"
+        f"its centre of mass is not the centroid; `physim model add` brings it back with "
+        f"--mass-g {made.mass_g:g} --center-of-mass-offset-mm {x:.4f} {y:.4f} {z:.4f}"
+    )
 
 
 def _options(given: dict[str, Any]) -> Options:
     from physim.importer.build import Options
-    from physim.pigs.model_file import MOST_OFFSET_MM
 
-    for name in ("length_mm", "mass_g", "density_g_cm3"):
-        if given[name] is not None:
-            number(f"--{name.replace('_', '-')}", given[name])  # no range holds NaN off
-    offset = tuple(given.pop("offset_mm"))
-    if not all(abs(c) <= MOST_OFFSET_MM for c in offset):  # NaN too
-        raise ConfigError(
-            f"--center-of-mass-offset-mm must be three numbers up to {MOST_OFFSET_MM:g}"
-        )
     forward, up = given["forward"], given["up"]
     if forward and up and forward[-1] == up[-1]:
         raise ConfigError(f"--forward {forward} and --up {up} name one axis; give two")
-    return Options(**given, offset_mm=offset)
+    return Options(**given)
 
 
 def _add(
@@ -363,35 +316,43 @@ def _add(
     name: str,
     picture: Path | None,
     as_json: bool,
-    stdout: TextIO,
+    made: str = "",
 ) -> None:
+    """Writes the model of a mesh into a folder, and what was found and made to stdout."""
     from physim.importer.build import RefusedMeshError, import_mesh
-    from physim.importer.folder import problem_lines, problems_to_json, text, write_folder
+    from physim.importer.folder import problem_lines, problems_to_json, text, to_json, write_folder
+    from physim.pigs.model import load_all
+    from physim.simulator import RestTable
 
     if picture is not None and (picture.is_dir() or not picture.parent.is_dir()):
         raise ConfigError(f"{picture}: no place for a file; choose another --picture")
-    try:
-        imported = import_mesh(file, options)
-    except (ModelError, ConfigError) as error:
-        found = [{"kind": "refused", "where": str(file), "action": str(error)}]
-        if isinstance(error, RefusedMeshError):
-            found = problems_to_json(error.problems)
-        if as_json:
-            print_json({"ok": False, "file": str(file), "problems": found}, stdout)
-        elif isinstance(error, RefusedMeshError):
-            stdout.write("\n".join([f"{file}: cannot be used", *problem_lines(found)]) + "\n")
-        raise
-    write_folder(imported, folder, name)
-    report = _report(imported, folder, name)
-    if picture is not None:
+    with clean_stdout() as stdout:
         try:
-            _draw(folder, name, picture)
-        except ConfigError as error:
-            raise ConfigError(f"{error}; the model was made: {folder}") from error
-    if as_json:
-        print_json(report, stdout)
-    else:
-        stdout.write(f"{model_text(report)}\n\n{text(report)}\n")
+            imported = import_mesh(file, options)
+        except (ModelError, ConfigError) as error:
+            found = [{"kind": "refused", "where": str(file), "action": str(error)}]
+            if isinstance(error, RefusedMeshError):
+                found = problems_to_json(error.problems)
+            if as_json:
+                print_json({"ok": False, "file": str(file), "problems": found}, stdout)
+            elif isinstance(error, RefusedMeshError):
+                stdout.write("\n".join([f"{file}: cannot be used", *problem_lines(found)]) + "\n")
+            raise
+        write_folder(imported, folder, name)
+        loaded = load_all(folder)
+        rests = RestTable.of(loaded.model)
+        report = model_to_json(loaded, rests) | {"name": name} | to_json(imported, rests)
+        center = imported.mesh.axes.T @ (1e3 * loaded.mass.center_of_mass_m)
+        report["center_of_mass_mm"] = (center + imported.mesh.middle_mm).tolist()  # file's axes
+        if picture is not None:
+            try:
+                _draw(folder, name, picture)
+            except ConfigError as error:
+                raise ConfigError(f"{error}; the model was made: {folder}") from error
+        if as_json:
+            print_json(report, stdout)
+        else:
+            stdout.write(f"{model_text(report)}\n\n{text(report)}\n{made}")
 
 
 def _draw(folder: Path, name: str, picture: Path) -> None:
@@ -402,16 +363,3 @@ def _draw(folder: Path, name: str, picture: Path) -> None:
     rest_sheet(str(folder), name=name).save(content, "PNG")
     with told(ConfigError, f"{picture}: cannot be written", "choose another --picture"):
         write_whole(picture, content.getvalue())
-
-
-def _report(imported: Imported, folder: Path, name: str) -> dict[str, Any]:
-    from physim.importer.folder import to_json
-    from physim.pigs.model import load_all
-    from physim.simulator import RestTable
-
-    loaded = load_all(folder)
-    rests = RestTable.of(loaded.model)
-    shown = model_to_json(loaded, rests) | {"name": name}
-    center = imported.mesh.axes.T @ (1e3 * loaded.mass.center_of_mass_m)
-    shown["center_of_mass_mm"] = (center + imported.mesh.middle_mm).tolist()  # the file's axes
-    return shown | to_json(imported, rests)

@@ -6,20 +6,22 @@ import math
 from collections.abc import Callable
 from dataclasses import fields
 from fractions import Fraction
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from physim.config import path
+from physim.cli.output import clean_stdout, print_json
+from physim.config import MAX_WORKERS, path
 from physim.errors import ConfigError, shown
 from physim.seeding import MAX_SEED
 from physim.setup_options import SETTLE_MODES, SetupOptions
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Decorator = Callable[[Any], Any]
 
 _LONGEST = 40  # characters of a number
-_FIXES = "The same seed gives the same results."
 
 
 def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
@@ -70,9 +72,6 @@ def listed(text: str) -> tuple[str, ...]:
     return tuple(filter(None, map(str.strip, text.split(","))))
 
 
-SEED = whole_number(0, MAX_SEED)
-
-
 def seconds(text: str) -> float:
     """A decimal number or a fraction such as 1/2048."""
     try:
@@ -87,62 +86,80 @@ def seconds(text: str) -> float:
         raise click.BadParameter(f"{shown(text)} is no number of seconds, such as 1/2048") from None
 
 
-def millimetres(text: str) -> float:
-    """A finite number; its range is the toss's to check."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise click.BadParameter(f"{shown(text)} is no number of millimetres from 1 to 3000")
-    return number
+def stacked(*options: Decorator) -> Decorator:
+    """All of these options, in their order in the help."""
+
+    def add(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
 
 
+def given_options() -> dict[str, str]:
+    """The parameters that the command line names, with their options as `--help` writes them."""
+    context = click.get_current_context()
+    return {
+        parameter.name or "": parameter.opts[0]
+        for parameter in context.command.params
+        if context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+    }
+
+
+SEED = whole_number(0, MAX_SEED)
+MILLIMETRES = decimal_number(1, 3000)
+seed_option = click.option("--seed", type=SEED, default=0, help="Fixes every result.")
+index_option = click.option("--index", type=SEED, default=0, help="Index of the first roll.")
+workers_option = click.option(
+    "--workers",
+    type=whole_number(1, MAX_WORKERS),
+    metavar="W",
+    help="Worker processes. Without it, one a core. No result depends on it.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, nothing else.")
 _KINDS: dict[str, Any] = {
-    "mm": millimetres,
+    "mm": MILLIMETRES,
     "mm_mm": (decimal_number(1, 1e5),) * 2,
     "s": seconds,
     "settle": click.Choice(SETTLE_MODES),
 }
-_SETUP_OPTIONS = {
-    entry.name: {
-        "type": _KINDS.get(entry.metadata["kind"]),
-        "default": entry.default,
-        "show_default": entry.default is not None,
-        "metavar": entry.metadata["metavar"],
-        "help": entry.metadata["help"],
-    }
-    for entry in fields(SetupOptions)
-}
 
 
-def setup_options(command: Command) -> Command:
-    """All options that fix a roll: `--seed`, `--model`, `--toss` and so on."""
-    seed = click.option("--seed", type=SEED, default=0, show_default=True, help=_FIXES)
-    return seed(pig_options(command))
-
-
-def pig_options(command: Command) -> Command:
-    """The options of `setup_options` without the seed."""
-    for name in reversed(_SETUP_OPTIONS):
-        command = _setup_option(name)(command)
-    return command
-
-
-def _setup_option(name: str, **how: Any) -> Callable[[Command], Command]:
+def _setup_option(name: str, **how: Any) -> Decorator:
     """One of `SetupOptions` as an option of the command line, with what differs there."""
-    return click.option(f"--{name.replace('_', '-')}", **{**_SETUP_OPTIONS[name], **how})
+    entry = next(entry for entry in fields(SetupOptions) if entry.name == name)
+    about = {**entry.metadata, "default": entry.default, **how}
+    kind = _KINDS.get(about.pop("kind"))
+    return click.option(f"--{name.replace('_', '-')}", type=kind, **about)
 
 
-def json_option(command: Command) -> Command:
-    """`--json`, as the parameter `as_json`."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON, nothing else.")(
-        command
-    )
+pig_options = stacked(*(_setup_option(entry.name) for entry in fields(SetupOptions)))
+"""All options that fix a roll besides seed and index."""
+setup_options = stacked(seed_option, pig_options)
+
+
+def printed(command: Callable[..., tuple[Any, str]]) -> Callable[..., None]:
+    """Prints what a command returns: its plain values with `--json`, which this adds; or its text.
+
+    Meanwhile stdout takes nothing else.
+    """
+
+    @json_option
+    @wraps(command)
+    def run(*, as_json: bool, **options: Any) -> None:
+        with clean_stdout() as stdout:
+            plain, text = command(**options)
+            if as_json:
+                print_json(plain, stdout)
+            else:
+                stdout.write(f"{text}\n")
+
+    return run
 
 
 _OF_FIT = "Without it, what the fit set out from, or {} without a fit."
-_FIT_OPTIONS = (
+fit_options = stacked(
     click.option("--out", type=file_path, metavar="DIR", required=True, help="For all results."),
     click.option(
         "--fit",
@@ -150,37 +167,19 @@ _FIT_OPTIONS = (
         metavar="FILE|DIR",
         help="Parameters that `physim calibrate` wrote, in place of the model's and the toss's.",
     ),
-    _setup_option("model", default=None, show_default=False, help=_OF_FIT.format("standard")),
+    _setup_option("model", default=None, help=_OF_FIT.format("standard")),
     _setup_option("black"),
     _setup_option("pink"),
-    _setup_option(
-        "toss",
-        default=None,
-        show_default=False,
-        metavar="NAME",
-        help=_OF_FIT.format("trapdoor"),
-    ),
+    _setup_option("toss", default=None, metavar="NAME", help=_OF_FIT.format("trapdoor")),
     _setup_option("surface", help="What covers the table."),
     click.option(
         "--table",
         default="kern2006_pairs",
-        show_default=True,
         metavar="NAME|CSV",
         help="Counts of real two-pig rolls by height.",
     ),
     click.option("--half", type=click.Choice(["1", "2"]), help="Only this half of the real rolls."),
-    click.option(
-        "--workers",
-        type=whole_number(1, 1024),
-        metavar="W",
-        help="Worker processes. Without it, one a core. The rolls do not depend on it.",
-    ),
+    workers_option,
     click.option("--no-plot", is_flag=True, help="Write no picture."),
 )
-
-
-def fit_options(command: Command) -> Command:
-    """What the commands that look at a fit have in common: which one, and the real rolls."""
-    for option in reversed(_FIT_OPTIONS):
-        command = option(command)
-    return command
+"""What the commands that look at a fit have in common: which one, and the real rolls."""

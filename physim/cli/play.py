@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
-from click.core import ParameterSource
 
 from physim.cli.game_options import (
     PHYSICS,
@@ -29,7 +28,7 @@ from physim.cli.game_options import (
     save_options,
     solved,
 )
-from physim.cli.options import SEED, file_path, pig_options, whole_number
+from physim.cli.options import SEED, file_path, given_options, pig_options, whole_number
 from physim.cli.output import clean_stdout
 from physim.config import text, whole
 from physim.errors import ConfigError, GameError, shown_name
@@ -40,7 +39,6 @@ from physim.setup_options import SetupOptions
 if TYPE_CHECKING:
     from physim.game.outcomes import Distribution
     from physim.rules.throws import Throw
-    from physim.simulator import SimulationContext
     from physim.terminal.console import Console
     from physim.terminal.savefile import SavedGame
     from physim.window.game_window import GameWindow
@@ -49,7 +47,6 @@ FILES = {"play": "physim-play.json", "scorepad": "physim-scorepad.json"}
 PLAYERS = ("Guest", "score_aware")
 SETUP = tuple(entry.name for entry in fields(SetupOptions))
 MAX_SCRIPT_BYTES = 1_000_000
-MAX_ROUNDS = 60  # lines on a page that can be written in
 
 
 @click.command()
@@ -61,7 +58,6 @@ MAX_ROUNDS = 60  # lines on a page that can be written in
 @click.option(
     "--source",
     default=PHYSICS,
-    show_default=True,
     metavar="NAME|DIR|FILE",
     help="Where throws come from: physics, kern2006 (real rolls), a dataset, or a file with a "
     "throw a line.",
@@ -78,9 +74,7 @@ MAX_ROUNDS = 60  # lines on a page that can be written in
     help="Wait before a bot's throw, to look and to call. Without it, in a terminal only.",
 )
 @click.option("--watch", is_flag=True, help="Show each roll in a window, as `physim watch` does.")
-@click.option(
-    "--seed", type=SEED, metavar="S", help="Fixes every throw. Without it, one is drawn and told."
-)
+@click.option("--seed", type=SEED, help="Fixes every throw. Without it, one is drawn and told.")
 @rules_options
 @pig_options
 def play(save: Path, new: bool, pause: bool | None, watch: bool, **options: Any) -> None:
@@ -112,12 +106,7 @@ def play(save: Path, new: bool, pause: bool | None, watch: bool, **options: Any)
     "are left blank.",
 )
 @click.option(
-    "--rounds",
-    type=whole_number(1, MAX_ROUNDS),
-    default=24,
-    show_default=True,
-    metavar="N",
-    help="Lines of the sheet.",
+    "--rounds", type=whole_number(1, 60), default=24, metavar="N", help="Lines of the sheet."
 )
 @rules_options
 def scorepad(save: Path, new: bool, sheet: Path | None, rounds: int, **options: Any) -> None:
@@ -158,13 +147,8 @@ def _kept_game(
     from physim.seeding import stream
     from physim.terminal.savefile import sole_keeper, take_up
 
-    context = click.get_current_context()
     options |= {"players": players_of(options), "changes": list(options["changes"])}
-    given = {
-        name: value
-        for name, value in options.items()
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-    }
+    given = {name: options[name] for name in given_options() if name in options}
 
     def begin(before: Game | None) -> Start:
         names = options["players"]
@@ -258,26 +242,22 @@ def _head(saved: SavedGame, odds: str, fresh: bool) -> Iterator[str]:
     yield ""
 
 
-def is_script(source: str) -> bool:
+def _is_script(source: str) -> bool:
     """Whether a source is the file of a script; the names of tables go first."""
     from physim.strategy.policies import TABLES
 
     return source not in TABLES and Path(source).is_file()
 
 
-def read_script(path: Path) -> list[Throw]:
-    """The throws of a file, one a line.
-
-    Raises:
-        ConfigError: no text, or a line that is no throw.
-    """
+def _read_script(path: Path) -> list[Throw]:
+    """The throws of a file, one a line; a ConfigError for a line that is none."""
     from physim.rules.throws import read_throw
 
+    remedy = "name a text with a throw a line"
     try:
-        remedy = "a script is a text with a throw a line"
         content = read_plain(path, ConfigError, remedy, MAX_SCRIPT_BYTES).decode("utf-8-sig")
-    except ValueError as error:
-        raise ConfigError(f"{path}: is no text; a script has a throw a line") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: is no text; {remedy}") from error
     throws = []
     for number, line in enumerate(content.splitlines(), start=1):
         if line.strip() and not line.startswith("#"):
@@ -299,7 +279,7 @@ def expected(options: Mapping[str, Any]) -> Distribution:
             "--odds takes what was counted: kern2006, or a dataset that `physim batch` made"
         )
     if odds is None:
-        odds = "kern2006" if source == PHYSICS or is_script(source) else source
+        odds = "kern2006" if source == PHYSICS or _is_script(source) else source
     return distribution_of(odds)
 
 
@@ -308,26 +288,36 @@ def open_throws(options: Mapping[str, Any], thrown: int) -> Iterator[Iterator[Th
     """The throws of a game's options, those that it had already left out.
 
     A seed fixes them, so that a game that was killed goes on as it would have.
+
+    Raises:
+        ConfigError: pigs whose every roll would be rolled again, since no rule names how they lie.
     """
     from physim.game.outcomes import draws, throw_of_roll
     from physim.seeding import stream
+    from physim.types import Pose
 
     source, seed = options["source"], options["seed"]
-    if source == PHYSICS:
-        with closing(progress_line()) as line:
-            line.begin("loading the pigs ...")
-            from physim.dataset import preload  # noqa: F401
-            from physim.dataset.plan import BatchPlan
+    if source != PHYSICS:
+        if _is_script(source):
+            yield iter(_read_script(Path(source))[thrown:])
+        else:
+            yield islice(draws(distribution_of(source), stream(seed, 0)), thrown, None)
+        return
+    with closing(progress_line()) as line:
+        line.begin("loading the pigs ...")
+        from physim.dataset import preload  # noqa: F401
+        from physim.dataset.plan import BatchPlan
 
-            source_of_rolls = BatchPlan(n=1, **_plan(options)).source()
-            _check_poses(source_of_rolls.prepared)
-            opened = source_of_rolls.open()
-        with opened as simulator:
-            yield (throw_of_roll(simulator.roll(seed, index)) for index in count(thrown))
-    elif is_script(source):
-        yield iter(read_script(Path(source))[thrown:])
-    else:
-        yield islice(draws(distribution_of(source), stream(seed, 0)), thrown, None)
+        rolls = BatchPlan(n=1, **_plan(options)).source()
+        for body, table in zip(rolls.prepared.bodies, rolls.prepared.rests, strict=True):
+            if all(named.pose is Pose.OTHER for named in table.rests):
+                raise ConfigError(
+                    f"the model `{body.model.name}` has no pose of the rules, so that a game would "
+                    "never end; give it landmarks (docs/models.md), or take another model"
+                )
+        opened = rolls.open()
+    with opened as simulator:
+        yield (throw_of_roll(simulator.roll(seed, index)) for index in count(thrown))
 
 
 def open_window(options: Mapping[str, Any]) -> GameWindow:
@@ -346,18 +336,6 @@ def open_window(options: Mapping[str, Any]) -> GameWindow:
     with closing(progress_line()) as line:
         line.begin("opening the window; without a graphics card it takes a while ...")
         return GameWindow(_plan(options))
-
-
-def _check_poses(context: SimulationContext) -> None:
-    """Refuses pigs whose every roll would be rolled again, since no rule names how they lie."""
-    from physim.types import Pose
-
-    for body, table in zip(context.bodies, context.rests, strict=True):
-        if all(named.pose is Pose.OTHER for named in table.rests):
-            raise ConfigError(
-                f"the model `{body.model.name}` has no pose of the rules, so that a game would "
-                "never end; give it landmarks (docs/models.md), or take another model"
-            )
 
 
 def _plan(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,9 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
-from physim.cli.options import SEED, decimal_number, file_path, setup_options, whole_number
+from physim.cli.options import (
+    decimal_number,
+    file_path,
+    given_options,
+    index_option,
+    setup_options,
+    whole_number,
+)
 from physim.errors import ConfigError, shown_name
 from physim.files import replaced, told
 from physim.types import PIG_NAMES
@@ -65,18 +71,15 @@ _CLASHES = {
     help="A contact sheet of the outcomes in this dataset.",
 )
 @click.option("--rests", is_flag=True, help="A contact sheet of how --model can lie.")
-@click.option("--index", type=SEED, default=0, show_default=True, help="Index of the roll.")
+@index_option
 @click.option(
     "-n",
     "count",
     type=whole_number(1, _MOST_ROLLS),
     default=1,
-    show_default=True,
     help="A contact sheet of so many rolls, from --index on.",
 )
-@click.option(
-    "--views", type=click.Choice(["1", "4"]), default="1", show_default=True, help="Of a roll."
-)
+@click.option("--views", type=click.Choice(["1", "4"]), default="1", help="Of a roll.")
 @click.option("--contacts", is_flag=True, help="Mark what the poses were read from.")
 @click.option("--pig", type=click.Choice(PIG_NAMES), help="Only this one of a roll.")
 @click.option("--no-label", is_flag=True, help="Leave away what the roll came to.")
@@ -87,7 +90,6 @@ _CLASHES = {
     "--speed",
     type=decimal_number(0.01, 100.0),
     default=1.0,
-    show_default=True,
     metavar="X",
     help="Of a film: 0.25 is slow motion.",
 )
@@ -190,12 +192,7 @@ def _source(given: dict[str, Any]) -> ReplaySource:
 
 def _refuse_what_would_be_ignored(suffix: str) -> None:
     """A picture of a dataset shows what is in it; an option that changes nothing is refused."""
-    context = click.get_current_context()
-    given = {
-        parameter.name or "": parameter.opts[0]
-        for parameter in context.command.params
-        if context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
-    }
+    context, given = click.get_current_context(), given_options()
     refused: tuple[str, ...] = _FILM if suffix in _STILLS else _STILL
     if suffix == ".glb":
         refused += ("fps", *_PIXELS)

@@ -13,9 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
-from physim.cli.options import SEED, file_path, json_option, setup_options, whole_number
+from physim.cli.options import (
+    file_path,
+    given_options,
+    index_option,
+    json_option,
+    printed,
+    setup_options,
+    whole_number,
+)
 from physim.cli.output import clean_stdout, print_json
 from physim.seeding import MAX_SEED
 
@@ -24,10 +31,8 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("-n", "count", type=whole_number(1), default=1, show_default=True, help="How many.")
-@click.option(
-    "--index", type=SEED, default=0, show_default=True, help="Index of the first roll of the seed."
-)
+@click.option("-n", "count", type=whole_number(1), default=1, help="How many.")
+@index_option
 @setup_options
 @json_option
 def roll(count: int, index: int, seed: int, as_json: bool, **names: Any) -> None:
@@ -83,11 +88,8 @@ def _pig_text(pig: PigResult) -> str:
 
 
 def _contact_text(contact: Contact) -> str:
-    return (
-        f"{contact.part} at {contact.other}'s {contact.other_part}"
-        if (contact.other_part)
-        else contact.part
-    )
+    where = f" at {contact.other}'s {contact.other_part}" if contact.other_part else ""
+    return contact.part + where
 
 
 def _pig_to_json(pig: PigResult) -> dict[str, Any]:
@@ -117,8 +119,8 @@ def _pig_to_json(pig: PigResult) -> dict[str, Any]:
 @click.argument("pink", metavar="POSE")
 @click.option("--touching", is_flag=True, help="The pigs rest in contact.")
 @click.option("--piggyback", is_flag=True, help="One pig rests on the other.")
-@json_option
-def score(black: str, pink: str, touching: bool, piggyback: bool, as_json: bool) -> None:
+@printed
+def score(black: str, pink: str, touching: bool, piggyback: bool) -> tuple[Any, str]:
     """Name and score a roll from the poses of its two pigs.
 
     Poses: side_dot_up, side_dot_down, trotter, razorback, snouter, leaning_jowler, other.
@@ -127,11 +129,8 @@ def score(black: str, pink: str, touching: bool, piggyback: bool, as_json: bool)
     from physim.rules.score import score as score_poses
 
     result = score_poses(black, pink, touching, piggyback)
-    with clean_stdout() as stdout:
-        if as_json:
-            print_json({"outcome": result.outcome.value, "score": result.score}, stdout)
-            return
-        stdout.write(f"{result.outcome.value}: {points_text(result.score)}\n")
+    plain = {"outcome": result.outcome.value, "score": result.score}
+    return plain, f"{result.outcome.value}: {points_text(result.score)}"
 
 
 _SIZE = whole_number(200, 4096)
@@ -139,9 +138,9 @@ _SIZE = whole_number(200, 4096)
 
 @click.command()
 @click.option("--run", metavar="DIR", type=file_path, help="The rolls of this dataset.")
-@click.option("--index", type=SEED, default=0, show_default=True, help="Index of the first roll.")
-@click.option("--width", type=_SIZE, default=1200, show_default=True, help="Pixels.")
-@click.option("--height", type=_SIZE, default=800, show_default=True, help="Pixels.")
+@index_option
+@click.option("--width", type=_SIZE, default=1200, help="Pixels.")
+@click.option("--height", type=_SIZE, default=800, help="Pixels.")
 @setup_options
 def watch(run: Path | None, index: int, width: int, height: int, **names: Any) -> None:
     """Watch rolls in a window.
@@ -149,16 +148,13 @@ def watch(run: Path | None, index: int, width: int, height: int, **names: Any) -
     The rolls are those of --seed from --index on, as `physim roll` makes them, or of a dataset
     with --run. Keys are listed in the window; what it shows never changes a roll.
     """
-    context = click.get_current_context()
-    if run is not None:
-        for parameter in context.command.params:
-            source = context.get_parameter_source(parameter.name or "")
-            if parameter.name in names and source is ParameterSource.COMMANDLINE:
-                raise click.UsageError(
-                    f"{parameter.opts[0]} does not go with --run, which shows the rolls of a "
-                    "dataset; leave out one of them",
-                    context,
-                )
+    given = [option for name, option in given_options().items() if name in names]
+    if run is not None and given:
+        raise click.UsageError(
+            f"{given[0]} does not go with --run, which shows the rolls of a dataset; leave out one "
+            "of them",
+            click.get_current_context(),
+        )
     from physim.dataset.progress import ProgressLine
     from physim.window.watch import watch as open_window
 

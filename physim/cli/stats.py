@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from physim.cli.options import file_path, json_option
-from physim.cli.output import clean_stdout, print_json, say
+from physim.cli.options import file_path, printed
+from physim.cli.output import say
 from physim.config import text
 from physim.errors import ConfigError, DatasetError
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     metavar="TABLE|DIR",
     help="A table of real rolls (kern2006, kern2006_pairs), or another dataset.",
 )
-@json_option
-def stats(folder: Path, other: Path | None, against: str | None, as_json: bool) -> None:
+@printed
+def stats(folder: Path, other: Path | None, against: str | None) -> tuple[Any, str]:
     """Count the rolls of the dataset in DIR, or set those of two datasets side by side.
 
     Frequencies have exact 95 % intervals. With --against, the distance to a table of real rolls,
@@ -45,24 +45,17 @@ def stats(folder: Path, other: Path | None, against: str | None, as_json: bool) 
     from physim.statistics.tests import compare
 
     counts = _counts(folder)
-    with clean_stdout() as stdout:
-        if other is not None:
-            two, names = _counts(other), (str(folder), str(other))
-            if as_json:
-                print_json(report.two_to_json(counts, two, names), stdout)
-            else:
-                stdout.write(report.two_to_text(counts, two, names) + "\n")
-            return
-        manifest, comparison = read_manifest(folder), None
-        if against is not None:
-            rng = np.random.default_rng(manifest.seed)
-            comparison = compare(counts, _table(against), rng=rng)
-        if as_json:
-            print_json(report.to_json(counts, comparison, same_model=manifest.same_model), stdout)
-            return
-        stdout.write(report.to_text(counts, comparison, manifest.same_model) + "\n")
+    if other is not None:
+        two, names = _counts(other), (str(folder), str(other))
+        return report.two_to_json(counts, two, names), report.two_to_text(counts, two, names)
+    manifest, comparison, source = read_manifest(folder), None, ""
+    if against is not None:
+        rng = np.random.default_rng(manifest.seed)
+        comparison = compare(counts, _table(against), rng=rng)
         if against in table_names():
-            stdout.write(f"  the table: {table_folder() / against}.yaml\n")
+            source = f"\n  the table: {table_folder() / against}.yaml"
+    plain = report.to_json(counts, comparison, same_model=manifest.same_model)
+    return plain, report.to_text(counts, comparison, manifest.same_model) + source
 
 
 def _counts(folder: Path) -> Counts:

@@ -19,8 +19,7 @@ from physim.cli.game_options import (
     solved,
     study_options,
 )
-from physim.cli.options import file_path, whole_number
-from physim.cli.output import clean_stdout, print_json
+from physim.cli.options import file_path, printed, whole_number, workers_option
 from physim.errors import ConfigError
 
 MAX_GAMES = 10**9
@@ -34,57 +33,47 @@ RESAMPLES = 20
     "--games",
     type=whole_number(1, MAX_GAMES),
     default=10_000,
-    show_default=True,
     metavar="N",
     help="Of each pair, or of the one table.",
 )
 @click.option("--together", is_flag=True, help="All players at one table, in place of all pairs.")
-@click.option(
-    "--workers",
-    type=whole_number(1, 1024),
-    default=1,
-    show_default=True,
-    metavar="W",
-    help="Worker processes. The games do not depend on it.",
-)
+@workers_option
 @study_options
+@printed
 def tournament(
-    games: int, together: bool, workers: int, as_json: bool, seed: int, **options: Any
-) -> None:
+    games: int, together: bool, workers: int | None, seed: int, **options: Any
+) -> tuple[Any, str]:
     """Play many games between strategies: each pair, or all at one table.
 
     Everybody begins equally often. A player of a table of more than two may be out after a
     piggyback; a game of 100,000 throws is given up and won by nobody, and 20 of them without a
     game that ended end the tournament.
     """
-    with clean_stdout() as stdout:
-        from physim.game.outcomes import odds
-        from physim.strategy.policies import make_players
-        from physim.strategy.tournament import Tournament, run, to_json, to_text
+    from physim.dataset.workers import cores
+    from physim.game.outcomes import odds
+    from physim.strategy.policies import make_players
+    from physim.strategy.tournament import Tournament, run, to_json, to_text
 
-        specs = players_of(options) or ["hold:20", "hold:23", "optimal"]
-        if not 2 <= len(specs) <= MAX_PLAYERS:
-            raise ConfigError(
-                f"a tournament has 2 to {MAX_PLAYERS} players, found {len(specs)}; "
-                "name them after --players"
-            )
-        rules = rules_of(options)
-        distribution = distribution_of(options["source"], options["rolls"], seed)
-        odds(distribution, rules)  # refuses what no game would end with
-        players = make_players(
-            specs,
-            rules,
-            distribution,
-            seats=len(specs) if together else 2,
-            solution=lambda: solved(distribution, rules),
+    specs = players_of(options) or ["hold:20", "hold:23", "optimal"]
+    if not 2 <= len(specs) <= MAX_PLAYERS:
+        raise ConfigError(
+            f"a tournament has 2 to {MAX_PLAYERS} players, found {len(specs)}; "
+            "name them after --players"
         )
-        plan = Tournament(tuple(players), rules, distribution, games, seed, together)
-        with closing(progress_line("games")) as line:
-            result = to_json(plan, run(plan, workers, line))
-        if as_json:
-            print_json(result, stdout)
-        else:
-            stdout.write(to_text(result) + "\n")
+    rules = rules_of(options)
+    distribution = distribution_of(options["source"], options["rolls"], seed)
+    odds(distribution, rules)  # refuses what no game would end with
+    players = make_players(
+        specs,
+        rules,
+        distribution,
+        seats=len(specs) if together else 2,
+        solution=lambda: solved(distribution, rules),
+    )
+    plan = Tournament(tuple(players), rules, distribution, games, seed, together)
+    with closing(progress_line("games")) as line:
+        result = to_json(plan, run(plan, workers or cores(), line))
+    return result, to_text(result)
 
 
 @click.command()
@@ -109,44 +98,37 @@ def tournament(
     help="Draws hold values and win probabilities by score (.png, .pdf, .svg).",
 )
 @study_options
+@printed
 def strategy(
-    games: int | None,
-    resamples: int | None,
-    heat_map: Path | None,
-    as_json: bool,
-    seed: int,
-    **options: Any,
-) -> None:
+    games: int | None, resamples: int | None, heat_map: Path | None, seed: int, **options: Any
+) -> tuple[Any, str]:
     """Solve the game of two players exactly: when to hold, who wins, when a Hog Call pays.
 
     Hog Calls are not part of the game that is solved; what a single one does is told beside it.
     """
-    with clean_stdout() as stdout:
-        from physim.figures import need_plots
-        from physim.strategy.solver import SOON, check_solvable
-        from physim.strategy.study import plot_heat_map, study, to_json, to_text
-        from physim.strategy.tournament import against_optimal, against_text
+    from physim.figures import need_plots
+    from physim.strategy.solver import SOON, check_solvable
+    from physim.strategy.study import plot_heat_map, study, to_json, to_text
+    from physim.strategy.tournament import against_optimal, against_text
 
-        specs = players_of(options)
-        if len(specs) > MAX_PLAYERS:
-            raise ConfigError(f"at most {MAX_PLAYERS} players, found {len(specs)}; name fewer")
-        rules = rules_of(options)
-        check_solvable(rules)
-        if heat_map is not None:
-            check_output("--heat-map", heat_map, ".png", ".pdf", ".svg")
-            need_plots("leave out --heat-map")
-        distribution = distribution_of(options["source"], options["rolls"], seed)
-        if resamples is None:
-            resamples = RESAMPLES if rules.target <= SOON else 0
-        with closing(progress_line()) as line:
-            result = study(distribution, rules, resamples=resamples, seed=seed, progress=line.note)
-        with closing(progress_line("games")) as line:
-            against = against_optimal(
-                specs, distribution, result.solution, games=games or 0, seed=seed, progress=line
-            )
-        if heat_map is not None:
-            plot_heat_map(result, heat_map)
-        if as_json:
-            print_json({**to_json(result), "players": against}, stdout)
-        else:
-            stdout.write(to_text(result) + "\n" + against_text(against))
+    specs = players_of(options)
+    if len(specs) > MAX_PLAYERS:
+        raise ConfigError(f"at most {MAX_PLAYERS} players, found {len(specs)}; name fewer")
+    rules = rules_of(options)
+    check_solvable(rules)
+    if heat_map is not None:
+        check_output("--heat-map", heat_map, ".png", ".pdf", ".svg")
+        need_plots("leave out --heat-map")
+    distribution = distribution_of(options["source"], options["rolls"], seed)
+    if resamples is None:
+        resamples = RESAMPLES if rules.target <= SOON else 0
+    with closing(progress_line()) as line:
+        result = study(distribution, rules, resamples=resamples, seed=seed, progress=line.note)
+    with closing(progress_line("games")) as line:
+        against = against_optimal(
+            specs, distribution, result.solution, games=games or 0, seed=seed, progress=line
+        )
+    if heat_map is not None:
+        plot_heat_map(result, heat_map)
+    plain = {**to_json(result), "players": against}
+    return plain, f"{to_text(result)}\n{against_text(against)}"

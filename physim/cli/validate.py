@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any, TextIO
+from collections.abc import Callable
+from typing import Any
 
 import click
 
-from physim.cli.options import SEED, decimal_number, fit_options, json_option, listed, whole_number
-from physim.cli.output import clean_stdout, print_json, resumable, say
+from physim.cli.options import (
+    decimal_number,
+    fit_options,
+    listed,
+    printed,
+    seed_option,
+    whole_number,
+)
+from physim.cli.output import resumable, say
 from physim.seeding import MAX_SEED
 from physim.validate import GROUPS, SEEDS
 
-MAX_ROLLS = 10**9
-Options = dict[str, Any]
-MIN_STEP, MAX_STEP = 0.001, 5.0  # a step below would drown in rounding
+_MAX_ROLLS = 10**9
+_COUNT = whole_number(1, _MAX_ROLLS)
+_STEPS = decimal_number(0.001, 5.0)  # below, a step would drown in rounding
 
 
 @click.command()
 @click.option(
     "--rolls",
-    type=whole_number(1, MAX_ROLLS),
+    type=_COUNT,
     default=100_000,
-    show_default=True,
     metavar="N",
     help="Of the main sample and of those with a finer step or solver. The limits suit 100,000.",
 )
 @click.option(
     "--fewer-rolls",
-    type=whole_number(1, MAX_ROLLS),
+    type=_COUNT,
     default=20_000,
-    show_default=True,
     metavar="M",
     help="Of each other sample: settle, hand, surfaces.",
 )
@@ -37,7 +43,6 @@ MIN_STEP, MAX_STEP = 0.001, 5.0  # a step below would drown in rounding
     "--seed",
     type=whole_number(0, MAX_SEED - SEEDS),
     default=0,
-    show_default=True,
     metavar="S",
     help=f"Fixes every result; the {SEEDS} that follow are used too. Take one that no fit used.",
 )
@@ -49,19 +54,19 @@ MIN_STEP, MAX_STEP = 0.001, 5.0  # a step below would drown in rounding
     help=f"These checks; give it once for each. Without it, all: {', '.join(GROUPS)}.",
 )
 @fit_options
-@json_option
-def validate(*, as_json: bool, **options: Any) -> None:
+@printed
+def validate(
+    rolls: int, fewer_rolls: int, seed: int, only: tuple[str, ...], **review: Any
+) -> tuple[Any, str]:
     """Compare new rolls with real ones, and with rolls that are simulated more finely.
 
     The rolls are kept in datasets in DIR/rolls, so the same command goes on where it was stopped.
     It writes DIR/validation.json and DIR/validation.png. A check that fails is a result, not an
     error: the exit code is 0.
     """
-    with clean_stdout() as stdout:
-        from physim.validate.validation import run
+    from physim.validate.validation import run
 
-        own = {name: options.pop(name) for name in ("seed", "rolls", "fewer_rolls", "only")}
-        _study(run, own, options, as_json, stdout)
+    return _study(run, review, rolls=rolls, fewer_rolls=fewer_rolls, seed=seed, only=only)
 
 
 @click.command()
@@ -72,48 +77,39 @@ def validate(*, as_json: bool, **options: Any) -> None:
 )
 @click.option(
     "--rolls",
-    type=whole_number(4, MAX_ROLLS),
+    type=whole_number(4, _MAX_ROLLS),
     default=20_000,
-    show_default=True,
     metavar="N",
     help="Of each setup: one, and two a parameter.",
 )
 @click.option(
     "--step",
-    type=decimal_number(MIN_STEP, MAX_STEP),
+    type=_STEPS,
     default=0.5,
-    show_default=True,
     metavar="S",
     help="How far a parameter is moved each way, in standard deviations of its prior.",
 )
-@click.option(
-    "--seed", type=SEED, default=0, show_default=True, metavar="S", help="Fixes every result."
-)
+@seed_option
 @fit_options
-@json_option
-def sensitivity(*, parameters: str | None, as_json: bool, **options: Any) -> None:
+@printed
+def sensitivity(
+    parameters: str | None, rolls: int, step: float, seed: int, **review: Any
+) -> tuple[Any, str]:
     """Move one parameter at a time and see how often each pose comes up.
 
     Central differences on the same tosses, with standard errors, and which combinations of the
     parameters the real rolls tell apart. The rolls are kept in DIR/rolls, so the same command goes
     on where it was stopped. It writes DIR/sensitivity.json and DIR/sensitivity.png.
     """
-    with clean_stdout() as stdout:
-        from physim.validate.sensitivity import run
+    from physim.validate.sensitivity import run
 
-        own = {name: options.pop(name) for name in ("seed", "rolls", "step")}
-        own["parameters"] = None if parameters is None else listed(parameters)
-        _study(run, own, options, as_json, stdout)
+    names = None if parameters is None else listed(parameters)
+    return _study(run, review, parameters=names, rolls=rolls, step=step, seed=seed)
 
 
-def _study(
-    run: Any, own: dict[str, Any], common: dict[str, Any], as_json: bool, to: TextIO
-) -> None:
+def _study(run: Callable[..., Any], review: dict[str, Any], **own: Any) -> tuple[Any, str]:
     from physim.validate.datasets import FitReview
 
-    with resumable(common["out"]):
-        plain, text = run(FitReview(**common), **own, say=say)
-    if as_json:
-        print_json(plain, to)
-    else:
-        to.write(text + "\n")
+    with resumable(review["out"]):
+        plain, text = run(FitReview(**review), **own, say=say)
+    return plain, text

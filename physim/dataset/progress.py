@@ -56,6 +56,11 @@ class ProgressLine:
             text += f", {rate:,.1f}/s, {_clock((total - done) / rate) if rate else '?'} left"
         self._write(text)
 
+    def restart(self, things: str = "rolls") -> None:
+        """Ends the line, and begins one of other things."""
+        self.close()
+        self._things, self._first = things, None
+
     def close(self) -> None:
         """Ends the line that was rewritten."""
         if self._width:

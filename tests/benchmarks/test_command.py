@@ -82,7 +82,7 @@ def test_a_missing_mujoco_is_left_out_with_a_line_that_says_how_to_get_it(
         (("--toss", "trapdor"), "did you mean `trapdoor`"),
         (("--surface", "mud"), "unknown surface"),
         (("--time-step-s", "1/1000"), "1/256"),
-        (("--height-mm", 0), "between 1 and 3000"),
+        (("--height-mm", 0), "1 to 3000"),
         (("extra",), "unexpected extra argument"),
     ],
 )

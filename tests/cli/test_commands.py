@@ -75,7 +75,7 @@ def json_of(capfd: pytest.CaptureFixture[str], *arguments: object) -> object:
         (("roll", "-n", 2, "--index", 2**63 - 1), "the last index"),
         (("roll", "--height-mm", "nan"), "1 to 3000"),
         (("roll", "--height-mm", "inf"), "1 to 3000"),
-        (("roll", "--height-mm", -5), "between 1 and 3000 mm"),
+        (("roll", "--height-mm", -5), "1 to 3000"),
         (("roll", "--height-mm", "high"), "1 to 3000"),
         (("roll", "--time-step-s", "1/0"), "1/2048"),
         (("roll", "--time-step-s", "1/1000"), "1/256"),
