@@ -123,9 +123,9 @@ def model_text(shown: dict[str, Any]) -> str:
     size = " x ".join(f"{length:.1f}" for length in shown["size_mm"])
     center = ", ".join(f"{c:.2f}" for c in shown["center_of_mass_mm"])
     more = shown["parts_volume_mm3"] / shown["volume_mm3"] - 1.0
+    parts = f"{shown['parts']} convex part{'s' * (shown['parts'] != 1)}"
     lines = [
-        f"{shown['name']}: {size} mm, {shown['parts']} convex parts, dot on the "
-        f"{shown['dot_side']} flank",
+        f"{shown['name']}: {size} mm, {parts}, dot on the {shown['dot_side']} flank",
         f"mass {shown['mass_g']:.3f} g, volume {shown['volume_mm3']:.0f} mm3, "
         f"of the parts together {shown['parts_volume_mm3']:.0f} ({more:+.1%})",
         *(f"warning: {warning}" for warning in shown["warnings"]),
