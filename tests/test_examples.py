@@ -17,10 +17,11 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
         ("cost_of_rolls.py", ("2",), ("workers", "corners", "335", "1536")),
         ("many_workers.py", ("40", "5", "0", "8"), ("workers", "counts", "us a roll")),
         ("time_of_a_roll.py", ("3",), ("flight", "contact", "naming", "rolls a second")),
-        (
+        pytest.param(
             "research/do_the_pigs_differ.py",
             (),
             ("two models gain", "pink: the two heights", "p = 0.62"),
+            marks=pytest.mark.slow,
         ),
         ("what_the_rolls_tell.py", (), ("identified", "weakly identified", "ear_tip_y_mm")),
         ("big_pigs.py", ("1", "1"), ("| Big Pigs |", "combination 1", "air drag", "least of")),

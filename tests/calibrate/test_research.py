@@ -79,6 +79,7 @@ def test_castings_lie_to_both_sides(script: dict[str, Any]) -> None:
     assert lefts == pytest.approx([0.3, -0.1])
 
 
+@pytest.mark.slow
 def test_it_fits_a_half_with_two_castings(tmp_path: Path) -> None:
     names = "com_up_mm,com_up_difference_mm"
     command = ["--parameters", names, "--rolls", "4", "--population", "4", "--final-rolls", "4"]
