@@ -1,0 +1,571 @@
+"""One pig in contact with the table: a compiled sequential-impulse solver.
+
+A step is what Bullet's is. Contacts are found where the pig is; gravity, the gyroscopic torque
+(implicit, one Newton step) and the contact impulses change its speed; then it moves with the new
+speed. Impulses are found by projected Gauss-Seidel: in each iteration first the normal impulse of
+every contact, then two friction impulses of each. What overlaps is pushed apart by speeds of its
+own, which are forgotten after the step (split impulse), so that restitution is what it says.
+
+Two rules say what the contacts are:
+
+* `corners`: every corner of the hull that is nearer to the table than `contact_m`. A pig that lands
+  flat is met by all that it lands on at once.
+* `manifolds`: Bullet's. The corners are split into a few hulls; each offers its lowest corner in a
+  step and remembers at most four, with what they were pressed by. It is here to check the solver:
+  rolls are those of PyBullet but for rounding.
+
+Friction is limited along the sliding and across it each for itself (`pyramid`, as Bullet has it: in
+effect some 20 % more friction than Coulomb's where the sliding turns within a step), or both
+together (`cone`, Coulomb's law).
+
+References:
+    Catto, "Iterative dynamics with temporal coherence", Game Developers Conference 2005.
+    Catto, "Fast and simple physics using sequential impulses", Game Developers Conference 2006.
+"""
+
+from __future__ import annotations
+
+import math
+from math import cos, sin, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from physim.compiled import compiled
+from physim.physics.state import GRAVITY
+from physim.quaternions import product as _product
+from physim.types import FloatArray, Quat, Triple
+
+MARGIN_M = 1e-5  # of Bullet's hulls
+SLOP_M = 1e-7  # an overlap that is left alone
+TURN_SHARE = 0.1  # of the turn that pushes an overlap apart
+MOST_TURN_RAD = 0.25 * math.pi  # of one step
+SLOWEST_SLIDE = 2.2e-16 * 1e-4  # [m2/s2]: the direction of a slower one is none
+ROW = 14  # numbers of a row of the solver
+POINTS = 4  # of a manifold
+
+product = compiled(_product)
+Rotation = tuple[float, float, float, float, float, float, float, float, float]
+
+
+class Contacts(NamedTuple):
+    """What the solver remembers of a pig's contacts, and room to work in.
+
+    Attributes:
+        hulls: (3, n) corners that can touch the table, principal frame [m].
+        starts: (h + 1,) where each manifold's corners begin; (2,) where there are no manifolds.
+        counts: (h,) points of each manifold.
+        local: (h, 4, 3) these points in the principal frame [m].
+        below: (h, 4, 2) where each met the table [m].
+        impulses: (h, 4) normal ones of the last step; by corner (1, n) without manifolds.
+        friction: (n, 2) friction of the last step, along the table's x and y [N s].
+        places: (m, 4) of each contact of a step: place in the world and height [m].
+        owners: (m,) manifold and point of each, as one number; its corner without manifolds.
+        rows: (m, 3, ROW) the rows of each: normal, along the sliding, across it.
+    """
+
+    hulls: FloatArray
+    starts: FloatArray
+    counts: FloatArray
+    local: FloatArray
+    below: FloatArray
+    impulses: FloatArray
+    friction: FloatArray
+    places: FloatArray
+    owners: FloatArray
+    rows: FloatArray
+
+
+class Law(NamedTuple):
+    """How contacts push.
+
+    Attributes:
+        friction, restitution: of the pair.
+        slowest_bounce_m_s: slower impacts do not bounce.
+        contact_m: height below which a corner is a contact.
+        iterations: of the solver, at most.
+        tolerance_m_s: the iterations end once none changes a speed by more.
+        recovery_s: time constant with which overlaps are pushed apart.
+        warm: share of the last step's impulses that the solver sets out from.
+        manifolds: whether contacts are Bullet's.
+        cone: whether friction is Coulomb's.
+    """
+
+    friction: float
+    restitution: float
+    slowest_bounce_m_s: float
+    contact_m: float
+    iterations: int
+    tolerance_m_s: float
+    recovery_s: float
+    warm: float
+    manifolds: bool
+    cone: bool
+
+
+@compiled
+def rotation(q: Quat) -> Rotation:
+    """The rows of the rotation matrix of an attitude."""
+    x, y, z, w = q
+    a, b, c = 2.0 * x, 2.0 * y, 2.0 * z
+    xx, xy, xz = x * a, x * b, x * c
+    yy, yz, zz = y * b, y * c, z * c
+    wx, wy, wz = w * a, w * b, w * c
+    first = (1.0 - (yy + zz), xy - wz, xz + wy)
+    second = (xy + wz, 1.0 - (xx + zz), yz - wx)
+    return first + second + (xz - wy, yz + wx, 1.0 - (xx + yy))
+
+
+@compiled
+def turned(q: Quat, spin: Triple, step_s: float) -> Quat:
+    """The attitude after a step at this angular velocity (world)."""
+    u, v, t = spin
+    speed = sqrt(u * u + v * v + t * t)
+    speed = min(speed, MOST_TURN_RAD / step_s)
+    if speed < 0.001:
+        share = 0.5 * step_s - step_s * step_s * step_s * (1.0 / 48.0) * speed * speed
+    else:
+        share = sin(0.5 * speed * step_s) / speed
+    x, y, z, w = product((u * share, v * share, t * share, cos(0.5 * speed * step_s)), q)
+    scale = 1.0 / sqrt(x * x + y * y + z * z + w * w)
+    return x * scale, y * scale, z * scale, w * scale
+
+
+@compiled
+def gyroscopic(r: Rotation, moments: Triple, spin: Triple, step_s: float) -> Triple:
+    """What the gyroscopic torque adds to the spin (world) in a step: one implicit Newton step."""
+    u, v, t = spin
+    i, j, k = moments
+    a = r[0] * u + r[3] * v + r[6] * t
+    b = r[1] * u + r[4] * v + r[7] * t
+    c = r[2] * u + r[5] * v + r[8] * t
+    p, q, s = i * a, j * b, k * c
+    f, g, h = step_s * (b * s - c * q), step_s * (c * p - a * s), step_s * (a * q - b * p)
+    m01, m02 = step_s * (s - c * j), step_s * (b * k - q)
+    m10, m12 = step_s * (c * i - s), step_s * (p - a * k)
+    m20, m21 = step_s * (q - b * i), step_s * (a * j - p)
+    c0, c1, c2 = j * k - m12 * m21, m12 * m20 - m10 * k, m10 * m21 - j * m20
+    det = i * c0 + m01 * c1 + m02 * c2
+    a -= (f * c0 + m01 * (m12 * h - g * k) + m02 * (g * m21 - j * h)) / det
+    b -= (i * (g * k - m12 * h) + f * c1 + m02 * (m10 * h - g * m20)) / det
+    c -= (i * (j * h - g * m21) + m01 * (g * m20 - m10 * h) + f * c2) / det
+    return (
+        r[0] * a + r[1] * b + r[2] * c - u,
+        r[3] * a + r[4] * b + r[5] * c - v,
+        r[6] * a + r[7] * b + r[8] * c - t,
+    )
+
+
+@compiled
+def forget(contacts: Contacts) -> None:
+    """Forgets the contacts of the steps before."""
+    contacts.counts[:] = 0
+    contacts.impulses[:] = 0.0
+    contacts.friction[:] = 0.0
+
+
+@compiled
+def find_corners(contacts: Contacts, law: Law, place: FloatArray, r: Rotation) -> int:
+    """Every corner near the table is a contact; how many there are."""
+    hulls, found = contacts.hulls, 0
+    heights = hulls[0] * r[6] + hulls[1] * r[7] + hulls[2] * r[8] + place[2]
+    for corner in range(len(heights)):
+        if heights[corner] >= law.contact_m:
+            contacts.impulses[0, corner] = 0.0
+            contacts.friction[corner, 0] = contacts.friction[corner, 1] = 0.0
+            continue
+        if found == len(contacts.owners):
+            break
+        x, y, z = hulls[0, corner], hulls[1, corner], hulls[2, corner]
+        contacts.owners[found] = corner
+        contacts.places[found, 0] = r[0] * x + r[1] * y + r[2] * z
+        contacts.places[found, 1] = r[3] * x + r[4] * y + r[5] * z
+        contacts.places[found, 2] = heights[corner] - place[2]
+        contacts.places[found, 3] = heights[corner]
+        found += 1
+    return found
+
+
+@compiled
+def find_manifolds(contacts: Contacts, law: Law, place: FloatArray, r: Rotation) -> int:
+    """Each hull offers its lowest corner and remembers up to four; how many contacts there are."""
+    hulls, starts, found = contacts.hulls, contacts.starts, 0
+    for h in range(len(starts) - 1):
+        count = still_there(contacts, h, contacts.counts[h], law.contact_m, place, r)
+        corner, lowest = starts[h], 1e9
+        for k in range(starts[h], starts[h + 1]):
+            height = r[6] * hulls[0, k] + r[7] * hulls[1, k] + r[8] * hulls[2, k]
+            if height < lowest:
+                corner, lowest = k, height
+        x = hulls[0, corner] - MARGIN_M * r[6]
+        y = hulls[1, corner] - MARGIN_M * r[7]
+        z = hulls[2, corner] - MARGIN_M * r[8]
+        height = r[6] * x + r[7] * y + r[8] * z + place[2]
+        if height < law.contact_m:
+            at, nearest = -1, law.contact_m * law.contact_m
+            for k in range(count):
+                a, b, c = (
+                    contacts.local[h, k, 0] - x,
+                    contacts.local[h, k, 1] - y,
+                    contacts.local[h, k, 2] - z,
+                )
+                square = a * a + b * b + c * c
+                if square < nearest:
+                    at, nearest = k, square
+            if at < 0:
+                at = count if count < POINTS else replaced(contacts, h, (x, y, z), height, place, r)
+                count = max(count, at + 1)
+                contacts.impulses[h, at] = 0.0
+            contacts.local[h, at, 0], contacts.local[h, at, 1] = x, y
+            contacts.local[h, at, 2] = z
+            contacts.below[h, at, 0] = r[0] * x + r[1] * y + r[2] * z + place[0]
+            contacts.below[h, at, 1] = r[3] * x + r[4] * y + r[5] * z + place[1]
+        contacts.counts[h] = count
+        for k in range(count):
+            x, y, z = contacts.local[h, k, 0], contacts.local[h, k, 1], contacts.local[h, k, 2]
+            contacts.owners[found] = POINTS * h + k
+            contacts.places[found, 0] = r[0] * x + r[1] * y + r[2] * z
+            contacts.places[found, 1] = r[3] * x + r[4] * y + r[5] * z
+            contacts.places[found, 2] = r[6] * x + r[7] * y + r[8] * z
+            contacts.places[found, 3] = contacts.places[found, 2] + place[2]
+            found += 1
+    return found
+
+
+@compiled
+def still_there(
+    contacts: Contacts, h: int, count: int, contact_m: float, place: FloatArray, r: Rotation
+) -> int:
+    """Drops the points of a manifold that have left the table or slid away; how many stay."""
+    local, below, last = contacts.local[h], contacts.below[h], count
+    for k in range(count - 1, -1, -1):
+        x, y, z = local[k, 0], local[k, 1], local[k, 2]
+        height = r[6] * x + r[7] * y + r[8] * z + place[2]
+        a = below[k, 0] - (r[0] * x + r[1] * y + r[2] * z + place[0])
+        b = below[k, 1] - (r[3] * x + r[4] * y + r[5] * z + place[1])
+        if height > contact_m or a * a + b * b > contact_m * contact_m:
+            last -= 1
+            local[k], below[k] = local[last], below[last]
+            contacts.impulses[h, k] = contacts.impulses[h, last]
+    return last
+
+
+@compiled
+def replaced(
+    contacts: Contacts, h: int, point: Triple, height: float, place: FloatArray, r: Rotation
+) -> int:
+    """Which of four points a fifth takes the place of: the deepest stays, the area grows most."""
+    local, deepest, low = contacts.local[h], -1, height
+    for k in range(POINTS):
+        depth = r[6] * local[k, 0] + r[7] * local[k, 1] + r[8] * local[k, 2] + place[2]
+        if depth < low:
+            deepest, low = k, depth
+    best, most = 0, -1.0
+    for k in range(POINTS):
+        square = 0.0
+        if k != deepest:
+            one, two, three = (1, 3, 2) if k == 0 else (0, 3, 2)
+            two, three = (3, 1) if k == 2 else ((2, 1) if k == 3 else (two, three))
+            a, b, c = (
+                point[0] - local[one, 0],
+                point[1] - local[one, 1],
+                point[2] - local[one, 2],
+            )
+            d, e, f = (
+                local[two, 0] - local[three, 0],
+                local[two, 1] - local[three, 1],
+                local[two, 2] - local[three, 2],
+            )
+            x, y, z = b * f - c * e, c * d - a * f, a * e - b * d
+            square = x * x + y * y + z * z
+        if square > most:
+            best, most = k, square
+    return best
+
+
+@compiled
+def step(
+    contacts: Contacts,
+    law: Law,
+    mass_kg: float,
+    moments: Triple,
+    place: FloatArray,
+    quat: FloatArray,
+    velocity: FloatArray,
+    spin: FloatArray,
+    step_s: float,
+) -> None:
+    """One step of a pig; its state (place, attitude, velocity, spin) is changed."""
+    q = (quat[0], quat[1], quat[2], quat[3])
+    r = rotation(q)
+    if law.manifolds:
+        found = find_manifolds(contacts, law, place, r)
+    else:
+        found = find_corners(contacts, law, place, r)
+    turn = gyroscopic(r, moments, (spin[0], spin[1], spin[2]), step_s)
+    fall = -GRAVITY * step_s
+    before = (velocity[0], velocity[1], velocity[2]), (spin[0], spin[1], spin[2])
+    change = np.zeros(6)  # of velocity and spin
+    push = np.zeros(6)  # the speeds that push overlaps apart
+    if found > 0:
+        make_rows(contacts, law, found, mass_kg, inverse_inertia(r, moments), before, turn, step_s)
+        pushed = separate(contacts.rows, law, found, mass_kg, push)
+        solve(contacts, law, found, mass_kg, change)
+        if pushed:
+            for k in range(3):
+                place[k] += push[k] * step_s
+            back = (push[3] * TURN_SHARE, push[4] * TURN_SHARE, push[5] * TURN_SHARE)
+            q = turned(q, back, step_s)
+    velocity[0] += change[0]
+    velocity[1] += change[1]
+    velocity[2] += change[2] + fall
+    for k in range(3):
+        spin[k] += change[3 + k] + turn[k]
+        place[k] += velocity[k] * step_s
+    q = turned(q, (spin[0], spin[1], spin[2]), step_s)
+    quat[0], quat[1], quat[2], quat[3] = q
+
+
+@compiled
+def inverse_inertia(r: Rotation, moments: Triple) -> tuple[float, float, float, float, float, float]:
+    """The inverse inertia tensor in the world: xx, xy, xz, yy, yz, zz."""
+    i, j, k = 1.0 / moments[0], 1.0 / moments[1], 1.0 / moments[2]
+    return (
+        r[0] * r[0] * i + r[1] * r[1] * j + r[2] * r[2] * k,
+        r[0] * r[3] * i + r[1] * r[4] * j + r[2] * r[5] * k,
+        r[0] * r[6] * i + r[1] * r[7] * j + r[2] * r[8] * k,
+        r[3] * r[3] * i + r[4] * r[4] * j + r[5] * r[5] * k,
+        r[3] * r[6] * i + r[4] * r[7] * j + r[5] * r[8] * k,
+        r[6] * r[6] * i + r[7] * r[7] * j + r[8] * r[8] * k,
+    )
+
+
+@compiled
+def make_rows(
+    contacts: Contacts,
+    law: Law,
+    found: int,
+    mass_kg: float,
+    inverse: tuple[float, float, float, float, float, float],
+    before: tuple[Triple, Triple],
+    turn: Triple,
+    step_s: float,
+) -> None:
+    """The rows of the solver: direction, lever, its turn, impulse a speed, wanted, so far.
+
+    A row has the direction (3), the lever arm's moment about the centre of mass (3), the spin that
+    a unit impulse makes (3), the impulse that a unit of speed takes, the impulse that is wanted,
+    the one that pushes apart, and both as found so far.
+    """
+    (u, v, t), spin = before
+    fall = -GRAVITY * step_s
+    a, b, c = spin[0] + turn[0], spin[1] + turn[1], spin[2] + turn[2]
+    share = 1.0 - math.exp(-step_s / law.recovery_s)
+    for k in range(found):
+        x, y, z = contacts.places[k, 0], contacts.places[k, 1], contacts.places[k, 2]
+        sinking = t + spin[0] * y - spin[1] * x
+        bounce = 0.0
+        if abs(sinking) >= law.slowest_bounce_m_s:
+            bounce = max(0.0, -law.restitution * sinking)
+        along, across = u + b * z - c * y, v + c * x - a * z
+        square = along * along + across * across
+        if square > SLOWEST_SLIDE:
+            length = sqrt(square)
+            along, across = along / length, across / length
+        else:
+            along, across = 0.0, -1.0
+        fill_row(contacts.rows[k, 0], (0.0, 0.0, 1.0), (x, y, z), mass_kg, inverse)
+        fill_row(contacts.rows[k, 1], (along, across, 0.0), (x, y, z), mass_kg, inverse)
+        fill_row(contacts.rows[k, 2], (across, -along, 0.0), (x, y, z), mass_kg, inverse)
+        normal = contacts.rows[k, 0]
+        gap = contacts.places[k, 3] + SLOP_M
+        speed = t + fall + normal[3] * a + normal[4] * b + normal[5] * c
+        wanted = bounce - speed - max(0.0, gap) / step_s
+        normal[10] = wanted * normal[9]
+        normal[11] = max(0.0, -gap) * share / step_s * normal[9]
+        owner = int(contacts.owners[k])
+        if law.manifolds:
+            normal[12] = law.warm * contacts.impulses[owner // POINTS, owner % POINTS]
+        else:
+            normal[12] = 0.0 if bounce > 0.0 else law.warm * contacts.impulses[0, owner]
+        normal[13] = 0.0
+        for side in (1, 2):
+            row = contacts.rows[k, side]
+            speed = row[0] * u + row[1] * v + row[3] * spin[0] + row[4] * spin[1] + row[5] * spin[2]
+            row[10] = -speed * row[9]
+            row[12] = 0.0
+            if not law.manifolds and bounce == 0.0:
+                x_n_s, y_n_s = contacts.friction[owner, 0], contacts.friction[owner, 1]
+                row[12] = law.warm * (row[0] * x_n_s + row[1] * y_n_s)
+
+
+@compiled
+def fill_row(
+    row: FloatArray,
+    n: Triple,
+    at: Triple,
+    mass_kg: float,
+    inverse: tuple[float, float, float, float, float, float],
+) -> None:
+    """What an impulse along `n` at a place (from the centre of mass) does."""
+    x, y, z = at
+    a, b, c = y * n[2] - z * n[1], z * n[0] - x * n[2], x * n[1] - y * n[0]
+    p = inverse[0] * a + inverse[1] * b + inverse[2] * c
+    q = inverse[1] * a + inverse[3] * b + inverse[4] * c
+    s = inverse[2] * a + inverse[4] * b + inverse[5] * c
+    row[0], row[1], row[2] = n
+    row[3], row[4], row[5] = a, b, c
+    row[6], row[7], row[8] = p, q, s
+    row[9] = 1.0 / (
+        1.0 / mass_kg + n[0] * (q * z - s * y) + n[1] * (s * x - p * z) + n[2] * (p * y - q * x)
+    )
+
+
+@compiled
+def speed_of(row: FloatArray, change: FloatArray) -> float:
+    """The speed along a row that these speeds and spins make."""
+    return float(
+        row[0] * change[0]
+        + row[1] * change[1]
+        + row[2] * change[2]
+        + row[3] * change[3]
+        + row[4] * change[4]
+        + row[5] * change[5]
+    )
+
+
+@compiled
+def apply(row: FloatArray, impulse: float, mass_kg: float, change: FloatArray) -> None:
+    """Changes speeds and spins by an impulse along a row."""
+    share = impulse / mass_kg
+    change[0] += row[0] * share
+    change[1] += row[1] * share
+    change[2] += row[2] * share
+    change[3] += row[6] * impulse
+    change[4] += row[7] * impulse
+    change[5] += row[8] * impulse
+
+
+@compiled
+def separate(rows: FloatArray, law: Law, found: int, mass_kg: float, push: FloatArray) -> bool:
+    """Finds the speeds that push overlaps apart; whether there are any."""
+    pushed = False
+    for _ in range(law.iterations):
+        most = 0.0
+        for k in range(found):
+            row = rows[k, 0]
+            if row[11] == 0.0:
+                continue
+            pushed = True
+            change = max(row[11] - speed_of(row, push) * row[9], -row[13])
+            row[13] += change
+            apply(row, change, mass_kg, push)
+            most = max(most, abs(change / row[9]))
+        if most <= law.tolerance_m_s:
+            break
+    return pushed
+
+
+@compiled
+def solve(contacts: Contacts, law: Law, found: int, mass_kg: float, change: FloatArray) -> None:
+    """Finds the impulses, remembers them, and what they change."""
+    rows = contacts.rows
+    for k in range(found):
+        for side in range(3):
+            if rows[k, side, 12] != 0.0:
+                apply(rows[k, side], rows[k, side, 12], mass_kg, change)
+    for _ in range(law.iterations):
+        most = 0.0
+        for k in range(found):
+            row = rows[k, 0]
+            more = max(row[10] - speed_of(row, change) * row[9], -row[12])
+            row[12] += more
+            apply(row, more, mass_kg, change)
+            most = max(most, abs(more / row[9]))
+        for k in range(found):
+            limit = law.friction * rows[k, 0, 12]
+            first, second = rows[k, 1], rows[k, 2]
+            if limit <= 0.0 and (law.manifolds or first[12] == second[12] == 0.0):
+                continue  # Bullet leaves the friction of a contact that has let go
+            if law.cone:
+                one = first[12] + first[10] - speed_of(first, change) * first[9]
+                two = second[12] + second[10] - speed_of(second, change) * second[9]
+                length = sqrt(one * one + two * two)
+                if length > limit:
+                    one, two = one * limit / length, two * limit / length
+                for row, wanted in ((first, one), (second, two)):
+                    more = wanted - row[12]
+                    row[12] = wanted
+                    apply(row, more, mass_kg, change)
+                    most = max(most, abs(more / row[9]))
+                continue
+            for row in (first, second):
+                wanted = row[12] + row[10] - speed_of(row, change) * row[9]
+                more = min(max(wanted, -limit), limit) - row[12]
+                row[12] += more
+                apply(row, more, mass_kg, change)
+                most = max(most, abs(more / row[9]))
+        if most <= law.tolerance_m_s:
+            break
+    for k in range(found):
+        owner = int(contacts.owners[k])
+        if law.manifolds:
+            contacts.impulses[owner // POINTS, owner % POINTS] = rows[k, 0, 12]
+            continue
+        contacts.impulses[0, owner] = rows[k, 0, 12]
+        first, second = rows[k, 1], rows[k, 2]
+        contacts.friction[owner, 0] = first[0] * first[12] + second[0] * second[12]
+        contacts.friction[owner, 1] = first[1] * first[12] + second[1] * second[12]
+
+
+def contacts_of(groups: tuple[FloatArray, ...]) -> Contacts:
+    """Room for the contacts of a pig.
+
+    Args:
+        groups: per manifold, (n, 3) corners in the principal frame [m]; all in one without them.
+    """
+    corners = np.concatenate(groups)
+    count, hulls = len(corners), len(groups)
+    most = max(count, POINTS * hulls)
+    return Contacts(
+        hulls=np.ascontiguousarray(corners.T),
+        starts=np.cumsum([0, *(len(group) for group in groups)]),
+        counts=np.zeros(hulls, dtype=np.int64),
+        local=np.zeros((hulls, POINTS, 3)),
+        below=np.zeros((hulls, POINTS, 2)),
+        impulses=np.zeros((hulls, max(POINTS, count))),
+        friction=np.zeros((count, 2)),
+        places=np.zeros((most, 4)),
+        owners=np.zeros(most, dtype=np.int64),
+        rows=np.zeros((most, 3, ROW)),
+    )
+
+
+def as_bullet_rounds(corners_m: FloatArray) -> FloatArray:
+    """The corners (n, 3) of a hull as PyBullet keeps them: in single precision, on a grid.
+
+    Its hull computer rounds towards the middle of the hull on a grid of 1/10216 of each extent.
+    """
+    corners = np.asarray(corners_m * 100.0, dtype=np.float32).astype(float)
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    middle, cell = 0.5 * (low + high), (high - low) / 10216.0
+    rounded: FloatArray = (middle + np.trunc((corners - middle) * (1.0 / cell)) * cell) / 100.0
+    return rounded
+
+
+@compiled
+def steps(
+    contacts: Contacts,
+    law: Law,
+    mass_kg: float,
+    moments: Triple,
+    place: FloatArray,
+    quat: FloatArray,
+    velocity: FloatArray,
+    spin: FloatArray,
+    step_s: float,
+    count: int,
+) -> None:
+    """So many steps of a pig."""
+    for _ in range(count):
+        step(contacts, law, mass_kg, moments, place, quat, velocity, spin, step_s)
