@@ -81,6 +81,12 @@ class PlainState(NamedTuple):
         numbers: list[Any] = [tuple(array.tolist()) for array in arrays]
         return cls(*numbers)
 
+    @classmethod
+    def of_numbers(cls, numbers: list[float]) -> PlainState:
+        """From thirteen numbers in this order."""
+        x, y, z, a, b, c, d, u, v, w, p, q, r = numbers
+        return cls((x, y, z), (a, b, c, d), (u, v, w), (p, q, r))
+
     def state(self) -> RigidState:
         """The same numbers as arrays."""
         return RigidState(*(np.array(numbers) for numbers in self))

@@ -100,6 +100,15 @@ class EnergyBound:
         self.max_limit_m = max((basin.limit_m for basin in self._basins), default=-math.inf)
         """A pig of more energy than this is certain of nothing."""
 
+    @property
+    def arrays(self) -> tuple[FloatArray, FloatArray]:
+        """Of `PigRecord`: `basins` and `surely`."""
+        rows = [basin.row() for basin in self._basins]
+        tables = [
+            np.stack([basin._surely_rad, basin._surely_not_rad], axis=1) for basin in self._basins
+        ]
+        return np.array(rows).reshape(-1, 12), np.array(tables).reshape(-1, _AZIMUTHS, 2)
+
     def certain(self, motion: Motion, known: int | None = None) -> CertainPig | None:
         """What a pig may still do that cannot leave its basin any more; None for another one.
 
@@ -143,6 +152,11 @@ class _BasinBound:
         self._low_axis: Triple = tuple(low.tolist())
         self._axes: tuple[Triple, ...] = tuple(tuple(axis.tolist()) for axis in self._across)
         self._surely_rad, self._surely_not_rad = self._radii()
+
+    def row(self) -> list[float]:
+        """Low axis, both axes across, limit, height and reach a metre of energy."""
+        across = [*self._axes[0], *self._axes[1]]
+        return [*self._low_axis, *across, self.limit_m, self._height_m, self._reach_per_energy]
 
     def reach_m(self, energy_m: float) -> float:
         """How far a pig may still get."""

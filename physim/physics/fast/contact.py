@@ -46,6 +46,7 @@ POINTS = 4  # of a manifold
 
 product = compiled(_product)
 Rotation = tuple[float, float, float, float, float, float, float, float, float]
+Change = tuple[float, float, float, float, float, float]  # of velocity and spin, in the world
 
 
 class Contacts(NamedTuple):
@@ -303,31 +304,29 @@ def step(
     else:
         found = find_corners(contacts, law, place, r)
     turn = gyroscopic(r, moments, (spin[0], spin[1], spin[2]), step_s)
-    fall = -GRAVITY * step_s
-    before = (velocity[0], velocity[1], velocity[2]), (spin[0], spin[1], spin[2])
-    change = np.zeros(6)  # of velocity and spin
-    push = np.zeros(6)  # the speeds that push overlaps apart
     if found > 0:
+        before = (velocity[0], velocity[1], velocity[2]), (spin[0], spin[1], spin[2])
         make_rows(contacts, law, found, mass_kg, inverse_inertia(r, moments), before, turn, step_s)
-        pushed = separate(contacts.rows, law, found, mass_kg, push)
-        solve(contacts, law, found, mass_kg, change)
+        pushed, push = separate(contacts.rows, law, found, mass_kg)
+        change = solve(contacts, law, found, mass_kg)
+        for k in range(3):
+            velocity[k] += change[k]
+            spin[k] += change[3 + k]
         if pushed:
             for k in range(3):
                 place[k] += push[k] * step_s
             back = (push[3] * TURN_SHARE, push[4] * TURN_SHARE, push[5] * TURN_SHARE)
             q = turned(q, back, step_s)
-    velocity[0] += change[0]
-    velocity[1] += change[1]
-    velocity[2] += change[2] + fall
+    velocity[2] -= GRAVITY * step_s
     for k in range(3):
-        spin[k] += change[3 + k] + turn[k]
+        spin[k] += turn[k]
         place[k] += velocity[k] * step_s
     q = turned(q, (spin[0], spin[1], spin[2]), step_s)
     quat[0], quat[1], quat[2], quat[3] = q
 
 
 @compiled
-def inverse_inertia(r: Rotation, moments: Triple) -> tuple[float, float, float, float, float, float]:
+def inverse_inertia(r: Rotation, moments: Triple) -> Change:
     """The inverse inertia tensor in the world: xx, xy, xz, yy, yz, zz."""
     i, j, k = 1.0 / moments[0], 1.0 / moments[1], 1.0 / moments[2]
     return (
@@ -346,7 +345,7 @@ def make_rows(
     law: Law,
     found: int,
     mass_kg: float,
-    inverse: tuple[float, float, float, float, float, float],
+    inverse: Change,
     before: tuple[Triple, Triple],
     turn: Triple,
     step_s: float,
@@ -405,7 +404,7 @@ def fill_row(
     n: Triple,
     at: Triple,
     mass_kg: float,
-    inverse: tuple[float, float, float, float, float, float],
+    inverse: Change,
 ) -> None:
     """What an impulse along `n` at a place (from the centre of mass) does."""
     x, y, z = at
@@ -422,34 +421,31 @@ def fill_row(
 
 
 @compiled
-def speed_of(row: FloatArray, change: FloatArray) -> float:
+def speed_of(row: FloatArray, change: Change) -> float:
     """The speed along a row that these speeds and spins make."""
-    return float(
-        row[0] * change[0]
-        + row[1] * change[1]
-        + row[2] * change[2]
-        + row[3] * change[3]
-        + row[4] * change[4]
-        + row[5] * change[5]
+    u, v, w, a, b, c = change
+    return float(row[0] * u + row[1] * v + row[2] * w + row[3] * a + row[4] * b + row[5] * c)
+
+
+@compiled
+def pushed_by(row: FloatArray, impulse: float, mass_kg: float, change: Change) -> Change:
+    """The speeds and spins after an impulse along a row."""
+    u, v, w, a, b, c = change
+    share = impulse / mass_kg
+    return (
+        u + row[0] * share,
+        v + row[1] * share,
+        w + row[2] * share,
+        a + row[6] * impulse,
+        b + row[7] * impulse,
+        c + row[8] * impulse,
     )
 
 
 @compiled
-def apply(row: FloatArray, impulse: float, mass_kg: float, change: FloatArray) -> None:
-    """Changes speeds and spins by an impulse along a row."""
-    share = impulse / mass_kg
-    change[0] += row[0] * share
-    change[1] += row[1] * share
-    change[2] += row[2] * share
-    change[3] += row[6] * impulse
-    change[4] += row[7] * impulse
-    change[5] += row[8] * impulse
-
-
-@compiled
-def separate(rows: FloatArray, law: Law, found: int, mass_kg: float, push: FloatArray) -> bool:
-    """Finds the speeds that push overlaps apart; whether there are any."""
-    pushed = False
+def separate(rows: FloatArray, law: Law, found: int, mass_kg: float) -> tuple[bool, Change]:
+    """The speeds that push overlaps apart, and whether there are any."""
+    pushed, push = False, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for _ in range(law.iterations):
         most = 0.0
         for k in range(found):
@@ -457,54 +453,56 @@ def separate(rows: FloatArray, law: Law, found: int, mass_kg: float, push: Float
             if row[11] == 0.0:
                 continue
             pushed = True
-            change = max(row[11] - speed_of(row, push) * row[9], -row[13])
-            row[13] += change
-            apply(row, change, mass_kg, push)
-            most = max(most, abs(change / row[9]))
+            more = max(row[11] - speed_of(row, push) * row[9], -row[13])
+            row[13] += more
+            push = pushed_by(row, more, mass_kg, push)
+            most = max(most, abs(more / row[9]))
         if most <= law.tolerance_m_s:
             break
-    return pushed
+    return pushed, push
 
 
 @compiled
-def solve(contacts: Contacts, law: Law, found: int, mass_kg: float, change: FloatArray) -> None:
-    """Finds the impulses, remembers them, and what they change."""
+def solve(contacts: Contacts, law: Law, found: int, mass_kg: float) -> Change:
+    """Finds the impulses and remembers them; what they change."""
     rows = contacts.rows
+    change = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for k in range(found):
         for side in range(3):
             if rows[k, side, 12] != 0.0:
-                apply(rows[k, side], rows[k, side, 12], mass_kg, change)
+                change = pushed_by(rows[k, side], rows[k, side, 12], mass_kg, change)
     for _ in range(law.iterations):
         most = 0.0
         for k in range(found):
             row = rows[k, 0]
             more = max(row[10] - speed_of(row, change) * row[9], -row[12])
             row[12] += more
-            apply(row, more, mass_kg, change)
+            change = pushed_by(row, more, mass_kg, change)
             most = max(most, abs(more / row[9]))
         for k in range(found):
             limit = law.friction * rows[k, 0, 12]
             first, second = rows[k, 1], rows[k, 2]
             if limit <= 0.0 and (law.manifolds or first[12] == second[12] == 0.0):
                 continue  # Bullet leaves the friction of a contact that has let go
+            one = first[12] + first[10] - speed_of(first, change) * first[9]
             if law.cone:
-                one = first[12] + first[10] - speed_of(first, change) * first[9]
                 two = second[12] + second[10] - speed_of(second, change) * second[9]
                 length = sqrt(one * one + two * two)
                 if length > limit:
                     one, two = one * limit / length, two * limit / length
-                for row, wanted in ((first, one), (second, two)):
-                    more = wanted - row[12]
-                    row[12] = wanted
-                    apply(row, more, mass_kg, change)
-                    most = max(most, abs(more / row[9]))
-                continue
-            for row in (first, second):
-                wanted = row[12] + row[10] - speed_of(row, change) * row[9]
-                more = min(max(wanted, -limit), limit) - row[12]
-                row[12] += more
-                apply(row, more, mass_kg, change)
-                most = max(most, abs(more / row[9]))
+            else:
+                one = min(max(one, -limit), limit)
+            more = one - first[12]
+            first[12] += more
+            change = pushed_by(first, more, mass_kg, change)
+            most = max(most, abs(more / first[9]))
+            if not law.cone:
+                two = second[12] + second[10] - speed_of(second, change) * second[9]
+                two = min(max(two, -limit), limit)
+            more = two - second[12]
+            second[12] += more
+            change = pushed_by(second, more, mass_kg, change)
+            most = max(most, abs(more / second[9]))
         if most <= law.tolerance_m_s:
             break
     for k in range(found):
@@ -516,6 +514,7 @@ def solve(contacts: Contacts, law: Law, found: int, mass_kg: float, change: Floa
         first, second = rows[k, 1], rows[k, 2]
         contacts.friction[owner, 0] = first[0] * first[12] + second[0] * second[12]
         contacts.friction[owner, 1] = first[1] * first[12] + second[1] * second[12]
+    return change
 
 
 def contacts_of(groups: tuple[FloatArray, ...]) -> Contacts:

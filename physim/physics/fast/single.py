@@ -2,241 +2,549 @@
 
 Time is counted in base steps, the longest time steps, since the release, and a pig is checked every
 few of them. Between two checks it either flies, which is computed (`flight`), or is in contact with
-the table, which the engine steps. It lands at the very moment of its first touch, from which the
+the table, which an engine steps. It lands at the very moment of its first touch, from which the
 engine takes whole steps: at a check, a pig in contact is therefore up to one base step later than
-the check (`time_s`). This offset vanishes with the step like every error of the engine.
+the check (`time_of`). This offset vanishes with the step like every error of the engine.
 
-The engine changes speed first and place then (semi-implicit Euler): its bodies lie on parabolas
+An engine changes speed first and place then (semi-implicit Euler): its bodies lie on parabolas
 whose speed is half a step's fall below the engine's. A pig that takes off goes on along its
 parabola.
 
-On a flat endless table only the corners of the pig's hull matter: the shape carries those alone
-(`Body.contact_hulls_m`). The body is made once and re-posed for every roll: with a single pair of
-bodies in the world, nothing that Bullet keeps can depend on the rolls before, once a step in the
-air has dropped the contacts (the tests compare the bits).
+All of this is compiled, on one record a pig (`PIG`). Where PyBullet makes the steps, `advance`
+stops and says in the record what is wanted: the state to begin with, and how many steps.
 """
 
 from __future__ import annotations
 
 import math
+from math import sqrt
+from typing import Any, NamedTuple
 
-from physim.physics.body import Body
-from physim.physics.engine import LOCK, Engine, in_air, make_shape, make_unseen, obj_text
-from physim.physics.fast.bounds import CertainPig, EnergyBound
-from physim.physics.fast.flight import Flight, FlightMotion, FlightPiece, Motion
-from physim.physics.state import (
-    EngineMotion,
-    PigTrajectory,
-    PlainState,
-    RestCriterion,
-    RestDetector,
+import numpy as np
+from numpy.typing import NDArray
+
+from physim.compiled import compiled
+from physim.physics.fast import contact
+from physim.physics.fast.contact import POINTS, ROW, Contacts, Law
+from physim.physics.fast.flight import (
+    LONGEST_STEP_S,
+    MAX_TURN_RAD,
+    landing_time_s,
+    momentum_and_energy,
+    rotated,
+    rotated_on,
+    spin_in_body,
 )
-from physim.physics.surfaces import EngineSettings
-from physim.types import GRAVITY_M_S2, RigidState, Table
+from physim.physics.state import (
+    GRAVITY,
+    body_to_world,
+    derived_state,
+    project,
+    squared_depths_m2,
+    up_in_body,
+)
+from physim.types import FloatArray, Quat, Triple
 
-# A flight that lasts at least so long is computed; shorter ones cost less to step.
-LEAST_FLIGHT_S = 0.015
+LEAST_FLIGHT_S = 0.015  # shorter flights cost less to step
+MOST_HALVINGS = 5  # a bound on the cost of a throw beyond all reason
+AZIMUTHS = 72  # of the table of what surely is in a basin
+
+PIG: Any = np.dtype(
+    [
+        # Base steps of the last check, or of the one that it is on the way to; engine's steps.
+        ("base_steps", "i8"),
+        ("engine_steps", "i8"),
+        ("on_way", "?"),
+        # What an engine is asked for: to place the pig, so many base steps, halved so often.
+        ("waiting", "?"),
+        ("done", "?"),
+        ("placing", "?"),
+        ("steps", "i8"),
+        ("halvings", "i8"),
+        # The engine's state (principal frame) and its time.
+        ("place", "f8", 3),
+        ("quat", "f8", 4),
+        ("velocity", "f8", 3),
+        ("spin", "f8", 3),
+        ("at_s", "f8"),
+        ("stay_s", "f8"),  # before this time no flight is worth computing
+        # The flight: when it begins and ends, from where, its constants, the last node asked for.
+        ("flying", "?"),
+        ("began_s", "f8"),
+        ("lasts_s", "f8"),
+        ("lands_s", "f8"),
+        ("first_landing_s", "f8"),
+        ("start_place", "f8", 3),
+        ("start_quat", "f8", 4),
+        ("start_velocity", "f8", 3),
+        ("start_spin", "f8", 3),
+        ("momentum", "f8", 3),
+        ("fastest", "f8"),
+        ("node_step_s", "f8"),
+        ("node", "i8"),
+        ("node_quat", "f8", 4),
+        ("flight_energy_m", "f8"),
+        # The motion at the last check.
+        ("centre", "f8", 3),
+        ("attitude", "f8", 4),
+        ("moving", "f8", 3),
+        ("turning", "f8", 3),
+        ("clearance_m", "f8"),
+        ("energy_m", "f8"),  # potential and kinetic over m g, once it is lifted onto the table
+        ("speed_m_s", "f8"),
+        ("turning_m_s", "f8"),
+        # Rest: since when it has been where it is, and where that is.
+        ("at_rest", "?"),
+        ("held", "?"),
+        ("since_s", "f8"),
+        ("held_place", "f8", 3),
+        ("held_quat", "f8", 4),
+        # Certainty: the basin that it was found in, and the one that it is frozen with; else -1.
+        ("known", "i8"),
+        ("basin", "i8"),
+        ("reach_m", "f8"),
+        ("fastest_m_s", "f8"),
+    ]
+)
+"""What changes of a pig in a roll."""
+CONSTANTS: Any = np.dtype(
+    [
+        ("corners", "i8"),
+        ("basins", "i8"),
+        ("contact_corners", "i8"),
+        ("manifolds", "i8"),
+        ("compiled", "?"),
+        ("mass_kg", "f8"),
+        ("moments", "f8", 3),
+        ("squares", "f8", 3),  # of the radii of gyration
+        ("radius_m", "f8"),
+        ("lowest_m", "f8"),
+        ("point_speed_share", "f8"),
+        ("compression_m", "f8"),
+        ("half_stiffness", "f8"),
+        ("step_s", "f8"),
+        ("check_steps", "i8"),
+        ("clear_m", "f8"),
+        ("full_step_m_s", "f8"),
+        ("rest_m_s", "f8"),
+        ("rest_m", "f8"),
+        ("rest_clearance_m", "f8"),
+        ("rest_s", "f8"),
+        ("half_length_m", "f8"),
+        ("half_width_m", "f8"),
+        ("max_limit_m", "f8"),
+        ("friction", "f8"),
+        ("restitution", "f8"),
+        ("slowest_bounce_m_s", "f8"),
+        ("contact_m", "f8"),
+        ("iterations", "i8"),
+        ("tolerance_m_s", "f8"),
+        ("recovery_s", "f8"),
+        ("warm", "f8"),
+        ("bullet", "?"),
+        ("cone", "?"),
+    ]
+)
+"""What does not change; see `SetupOfPig`."""
 
 
-class SinglePig(Engine):
-    """One pig on an endless table, with an engine of its own. Use it with `with`.
-
-    `go_on` is its way through a roll: to the next check, until it is at rest; `advance` goes on
-    whether it is or not.
+class PigRecord(NamedTuple):
+    """One pig of a roll: what changes, what does not, and its shape.
 
     Attributes:
-        body: the pig.
-        base_step_s: the longest time step [s].
-        base_steps: of the last check, since release.
-        engine_steps: since release.
-        motion: at the last check.
-        flight: where it flies, computed; None in contact.
-        first_landing_s: when the first flight ends [s].
-        trajectory: takes down the pig's way, if there is one.
-        at_rest: it stays where it is.
-        certain: what it may still do, where it is frozen since its basin is certain.
+        now: (1,) of `PIG`.
+        fixed: (1,) of `CONSTANTS`.
+        hull: (3, n) corners, principal frame [m].
+        radii: (n,) their distances from the centre of mass [m].
+        basins: (b, 12) per basin: low axis (3), two axes across (6), limit, height, reach a metre.
+        surely: (b, AZIMUTHS, 2) angles from the rest below which a pig is, and beyond which it is
+            not, in the basin.
+        contacts: of the compiled engine.
+        law: of the compiled engine.
     """
 
-    motion: Motion  # from the release on
+    now: NDArray[Any]
+    fixed: NDArray[Any]
+    hull: FloatArray
+    radii: FloatArray
+    basins: FloatArray
+    surely: FloatArray
+    contacts: Contacts
+    law: Law
 
-    def __init__(
-        self,
-        body: Body,
-        table: Table,
-        settings: EngineSettings,
-        criterion: RestCriterion | None = None,
-        bound: EnergyBound | None = None,
-    ) -> None:
-        super().__init__(settings, table.surface, [body])
-        self.body = body
-        self.base_step_s = settings.time_step_s
-        self.base_steps = self.engine_steps = 0
-        self.flight: Flight | None = None
-        self.first_landing_s = 0.0
-        self.trajectory: PigTrajectory | None = None
-        self._detector = RestDetector(body, table, criterion or RestCriterion())
-        self._bound = bound
-        self._begin()
-        self._clear_m = 2.0 * settings.contact_breaking_m
-        self._at_s = 0.0  # of the engine's state
-        self._began_s = self._lands_s = 0.0  # of the flight
-        self._stay_s = 0.0  # before this time no flight is worth computing
 
-    def open(self) -> None:
-        """Connects and makes table and pig."""
-        with LOCK:
-            super().open()
-            self.add_table()
-            shape = make_shape(self.id, obj_text(self.body.contact_hulls_m))
-            self.add_pig(shape, make_unseen(self.id))
+@compiled
+def unpacked(now: NDArray[Any], fixed: NDArray[Any], data: FloatArray, pig: int) -> PigRecord:
+    """One of the pigs' records, as views of a few arrays, which enter compiled code quickly."""
+    c = fixed[pig]
+    n, b, m, h = c.corners, c.basins, c.contact_corners, c.manifolds
+    most, kept = max(m, POINTS * h), max(POINTS, m)
+    law = Law(
+        c.friction,
+        c.restitution,
+        c.slowest_bounce_m_s,
+        c.contact_m,
+        c.iterations,
+        c.tolerance_m_s,
+        c.recovery_s,
+        c.warm,
+        c.bullet,
+        c.cone,
+    )
+    ends = np.cumsum(
+        np.array(
+            [
+                *(0, 3 * n, n, 12 * b, 2 * AZIMUTHS * b, 3 * m, h + 1, h, 3 * POINTS * h),
+                *(2 * POINTS * h, kept * h, 2 * m, 4 * most, most, 3 * ROW * most),
+            ]
+        )
+    )
+    contacts = Contacts(
+        data[ends[4] : ends[5]].reshape(3, m),
+        data[ends[5] : ends[6]],
+        data[ends[6] : ends[7]],
+        data[ends[7] : ends[8]].reshape(h, POINTS, 3),
+        data[ends[8] : ends[9]].reshape(h, POINTS, 2),
+        data[ends[9] : ends[10]].reshape(h, kept),
+        data[ends[10] : ends[11]].reshape(m, 2),
+        data[ends[11] : ends[12]].reshape(most, 4),
+        data[ends[12] : ends[13]],
+        data[ends[13] : ends[14]].reshape(most, 3, ROW),
+    )
+    return PigRecord(
+        now[pig : pig + 1],
+        fixed[pig : pig + 1],
+        data[: ends[1]].reshape(3, n),
+        data[ends[1] : ends[2]],
+        data[ends[2] : ends[3]].reshape(b, 12),
+        data[ends[3] : ends[4]].reshape(b, AZIMUTHS, 2),
+        contacts,
+        law,
+    )
 
-    def place(self, state: PlainState) -> None:
-        """Puts the pig into this state (principal frame), without a contact."""
-        with LOCK:
-            self.claim(anew=True)
-            self.pose(0, in_air(state.quat_xyzw))
-            self.run(1)
-            self.pose(0, state)
 
-    def sample(self) -> EngineMotion:
-        """How the pig moves in the engine."""
-        return self.motion_of(0)
+@compiled
+def triple(a: FloatArray) -> Triple:
+    """Three numbers."""
+    return a[0], a[1], a[2]
 
-    @property
-    def frozen(self) -> bool:
-        """Whether it is at rest or certain, and so left alone."""
-        return self.at_rest or self.certain is not None
 
-    @property
-    def basin(self) -> int | None:
-        """The basin with which it is frozen."""
-        return None if self.certain is None else self.certain.basin
+@compiled
+def quat_of(a: FloatArray) -> Quat:
+    """Four numbers."""
+    return a[0], a[1], a[2], a[3]
 
-    def _begin(self) -> None:
-        self._detector.reset()
-        self.at_rest = False
-        self.certain: CertainPig | None = None
-        self._known: int | None = None  # the basin that it was found in
 
-    def release(self, start: RigidState) -> None:
-        """Begins a roll with this state (principal frame)."""
-        self._begin()
-        self.base_steps = self.engine_steps = 0
-        self._stay_s = 0.0
-        self._fly(Flight(self.body, PlainState.of(start)), 0.0)
-        self.first_landing_s = self._lands_s
-        if self._lands_s <= 0.0:
-            self._land()
-            self._check(0)
+@compiled
+def put(a: FloatArray, values: Triple) -> None:
+    """Sets three numbers."""
+    a[0], a[1], a[2] = values
 
-    def resume(self, state: PlainState, base_steps: int) -> None:
-        """Goes on alone from this state (principal frame, of an engine) at this time."""
-        self._begin()
-        self.place(state)
-        self.base_steps, self._at_s, self._stay_s = base_steps, base_steps * self.base_step_s, 0.0
-        self.flight = None
-        self._check(0)
 
-    def go_on(self, base_steps: int) -> None:
-        """To the check so many base steps from now; a pig at rest stays where it is."""
-        if self.at_rest:
-            return
-        self.advance(base_steps)
-        if self.flight is not None or self.motion.point_speed_m_s > self._detector.limit_m_s:
-            self._detector.reset()
+@compiled
+def put_quat(a: FloatArray, values: Quat) -> None:
+    """Sets four numbers."""
+    a[0], a[1], a[2], a[3] = values
+
+
+@compiled
+def prepare_flight(pig: PigRecord, place: Triple, q: Quat, velocity: Triple, spin: Triple) -> float:
+    """The constants of a flight from this state; how long it lasts."""
+    p, c = pig.now[0], pig.fixed[0]
+    moments = triple(c.moments)
+    momentum, energy, fastest = momentum_and_energy(q, spin, moments)
+    p.fastest = fastest
+    p.node_step_s = min(MAX_TURN_RAD / fastest if fastest > 0 else math.inf, LONGEST_STEP_S)
+    p.node = 0
+    u, v, w = velocity
+    moving = u * u + v * v + w * w + energy / c.mass_kg
+    p.flight_energy_m = place[2] + 0.5 * moving / GRAVITY
+    put(p.start_place, place)
+    put_quat(p.start_quat, q)
+    put(p.start_velocity, velocity)
+    put(p.start_spin, spin)
+    put(p.momentum, momentum)
+    put_quat(p.node_quat, q)
+    hull, radii, step_s = pig.hull, pig.radii, p.node_step_s
+    return landing_time_s(
+        hull, radii, c.lowest_m, q, momentum, moments, place[2], w, fastest, step_s
+    )
+
+
+@compiled
+def flight_at(pig: PigRecord, time_s: float) -> tuple[Triple, Quat, Triple, Triple]:
+    """The state of a flying pig so long after its flight began."""
+    p, moments = pig.now[0], triple(pig.fixed[0].moments)
+    momentum = triple(p.momentum)
+    number = int(time_s / p.node_step_s) if time_s > 0.0 else 0
+    if p.node > number:
+        p.node = 0
+        put_quat(p.node_quat, quat_of(p.start_quat))
+    q = quat_of(p.node_quat)
+    if p.node < number:
+        q = rotated_on(q, momentum, moments, p.node_step_s, number - p.node)
+        p.node = number
+        put_quat(p.node_quat, q)
+    rest_s = time_s - number * p.node_step_s
+    if rest_s != 0.0:
+        q = rotated(q, momentum, moments, rest_s)
+    x, y, z = triple(p.start_place)
+    u, v, w = triple(p.start_velocity)
+    place = x + time_s * u, y + time_s * v, z + time_s * w - 0.5 * GRAVITY * time_s * time_s
+    spin = body_to_world(q, spin_in_body(q, momentum, moments))
+    return place, q, (u, v, w - GRAVITY * time_s), spin
+
+
+@compiled
+def fly_on(pig: PigRecord) -> None:
+    """To this check, in the air; a pig that took off after it is held a moment before."""
+    p, c = pig.now[0], pig.fixed[0]
+    place, q, velocity, spin = flight_at(pig, p.base_steps * c.step_s - p.began_s)
+    put(p.centre, place)
+    put_quat(p.attitude, q)
+    put(p.moving, velocity)
+    put(p.turning, spin)
+    u, v, w = velocity
+    p.speed_m_s = sqrt(u * u + v * v + w * w)
+    p.turning_m_s = c.radius_m * p.fastest
+    p.energy_m = p.flight_energy_m + c.compression_m
+
+
+@compiled
+def land(pig: PigRecord) -> float:
+    """From flight into contact; a bound on the speed of the pig's points [m/s]."""
+    p, c = pig.now[0], pig.fixed[0]
+    place, q, velocity, spin = flight_at(pig, p.lasts_s)
+    put(p.place, place)
+    put_quat(p.quat, q)
+    put(p.velocity, velocity)
+    put(p.spin, spin)
+    p.flying, p.placing = False, True
+    p.at_s = p.lands_s
+    u, v, w = velocity
+    a, b, e = spin
+    return sqrt(u * u + v * v + w * w) + c.radius_m * sqrt(a * a + b * b + e * e)
+
+
+@compiled
+def check(pig: PigRecord, halvings: int) -> None:
+    """Looks at the engine; a pig that is clear of the table takes off if it flies for long."""
+    p, c = pig.now[0], pig.fixed[0]
+    place, q, spin = triple(p.place), quat_of(p.quat), triple(p.spin)
+    _, velocity, clearance_m, kinetic_m, speed_m_s, turning_m_s = derived_state(
+        pig.hull, triple(c.squares), c.radius_m, 1.0, place, q, triple(p.velocity), spin
+    )
+    put(p.centre, place)
+    put_quat(p.attitude, q)
+    put(p.moving, velocity)
+    put(p.turning, spin)
+    p.clearance_m, p.speed_m_s, p.turning_m_s = clearance_m, speed_m_s, turning_m_s
+    if c.half_stiffness > 0.0:  # a soft pig has what it sinks in as energy of its springs
+        springs_m = c.half_stiffness * squared_depths_m2(pig.hull, q, place[2])
+        p.energy_m = place[2] + kinetic_m + springs_m + c.compression_m
+    else:
+        p.energy_m = place[2] + kinetic_m - min(0.0, clearance_m)
+    if clearance_m <= c.clear_m or p.at_s < p.stay_s:
+        return
+    u, v, w = velocity
+    fall_m_s = w + sqrt(w * w + 2.0 * GRAVITY * clearance_m)
+    if fall_m_s < GRAVITY * LEAST_FLIGHT_S:
+        return
+    on_parabola = u, v, w + GRAVITY * (-0.5 * (c.step_s / (1 << halvings)))
+    lasts_s = prepare_flight(pig, place, q, on_parabola, spin)
+    if lasts_s < LEAST_FLIGHT_S:
+        p.stay_s = p.at_s + lasts_s
+        return
+    p.flying, p.began_s, p.lasts_s, p.lands_s = True, p.at_s, lasts_s, p.at_s + lasts_s
+    fly_on(pig)
+
+
+@compiled
+def halvings_at(pig: PigRecord, point_speed_m_s: float) -> int:
+    """How often the step is halved while a point of the pig is that fast."""
+    over = point_speed_m_s / pig.fixed[0].full_step_m_s
+    return 0 if over <= 1.0 else min(int(math.ceil(math.log2(over))), MOST_HALVINGS)
+
+
+@compiled
+def advance(pig: PigRecord) -> bool:
+    """Brings the pig to its check, by flights and contacts; False where PyBullet is to step."""
+    p, c = pig.now[0], pig.fixed[0]
+    now_s = p.base_steps * c.step_s
+    while True:
+        if p.waiting:
+            if c.compiled:
+                step_contacts(pig)
+            elif not p.done:
+                return False
+            p.waiting = p.done = p.placing = False
+            p.at_s += p.steps * c.step_s
+            p.engine_steps += p.steps << p.halvings
+            check(pig, p.halvings)
+            if p.steps == 0:
+                return True
+        landed = p.flying
+        if not landed:
+            speed = p.speed_m_s + p.turning_m_s
+        elif p.lands_s > now_s:
+            fly_on(pig)
+            return True
         else:
-            self.at_rest = self._detector.at_rest(self.motion.plain().state(), self.time_s)
-
-    def catch_up(self, base_steps: int) -> None:
-        """Goes on from where it was frozen, by the checks that it would have had."""
-        every = self.settings.steps_per_check
-        while self.base_steps < base_steps and not self.at_rest:
-            self.go_on(every - self.base_steps % every)
-
-    def find_certain(self) -> CertainPig | None:
-        """What it may still do, if it cannot leave the basin that it is in any more."""
-        found = None if self._bound is None else self._bound.certain(self.motion, self._known)
-        if found is not None:
-            self._known = found.basin
-        return found
-
-    def advance(self, base_steps: int) -> None:
-        """Brings the pig to the check so many base steps from now, by flights and contacts."""
-        self.base_steps += base_steps
-        now_s = self.base_steps * self.base_step_s
-        while True:
-            landed = self.flight is not None
+            speed = land(pig)
+        p.steps = int(math.ceil((now_s - p.at_s) / c.step_s))
+        if p.steps <= 0:
             if not landed:
-                speed = self.motion.point_speed_m_s
-            elif self._lands_s > now_s:
-                self._update_flight()
-                return
-            else:
-                speed = self._land()
-            steps = math.ceil((now_s - self._at_s) / self.base_step_s)
-            if steps <= 0:
-                if landed:  # at the very moment of the check
-                    self._check(0)
-                return
-            halvings = self.halvings(self.body, speed)
-            self.engine_steps += self.run(steps, halvings, self._note if self.trajectory else None)
-            self._at_s += steps * self.base_step_s
-            self._check(halvings)
+                return True
+            p.steps = 0  # at the very moment of the check
+        p.halvings = halvings_at(pig, speed) if p.steps > 0 else 0
+        p.waiting = True
 
-    @property
-    def time_s(self) -> float:
-        """Of the present state, since release."""
-        return self._at_s if self.flight is None else self.base_steps * self.base_step_s
 
-    @property
-    def steps_in_air(self) -> float:
-        """How many base steps from now it lands; 0 in contact."""
-        return 0.0 if self.flight is None else self._lands_s / self.base_step_s - self.base_steps
+@compiled
+def step_contacts(pig: PigRecord) -> None:
+    """Does what the record asks for, by the compiled engine."""
+    p, c = pig.now[0], pig.fixed[0]
+    if p.placing:
+        contact.forget(pig.contacts)
+    contact.steps(
+        pig.contacts,
+        pig.law,
+        c.mass_kg,
+        triple(c.moments),
+        p.place,
+        p.quat,
+        p.velocity,
+        p.spin,
+        c.step_s / (1 << p.halvings),
+        p.steps << p.halvings,
+    )
 
-    def _fly(self, flight: Flight, began_s: float) -> None:
-        self.flight, self._began_s = flight, began_s
-        self._lands_s = began_s + flight.landing_s
-        if self.trajectory is not None:
-            now_s = self.base_steps * self.base_step_s
-            self.trajectory.add(now_s, FlightPiece(flight, began_s))
-        self._update_flight()
 
-    def _update_flight(self) -> None:
-        """To this check, in the air; a pig that took off after it is held a moment before."""
-        if self.flight is not None:
-            flown_s = self.base_steps * self.base_step_s - self._began_s
-            self.motion = FlightMotion(self.flight, flown_s)
+@compiled
+def bring(pig: PigRecord, target: int, each_check: bool) -> bool:
+    """Brings a pig that is not at rest to a check; False where PyBullet is to step.
 
-    def _land(self) -> float:
-        """From flight into contact; a bound on the speed of the pig's points [m/s]."""
-        if self.flight is None:
-            raise RuntimeError("a pig that does not fly cannot land")
-        state = self.flight.plain(self.flight.landing_s)
-        self.place(state)
-        self.flight = None
-        self._at_s = self._lands_s
-        if self.trajectory is not None:
-            self.trajectory.add(self._at_s, state)
-        return math.hypot(*state.velocity_m_s) + self.body.radius_m * math.hypot(*state.spin_rad_s)
-
-    def _note(self, number: int) -> None:
-        """Takes down where the pig is so many base steps after the engine's state."""
-        if self.trajectory is not None:
-            self.trajectory.add(self._at_s + number * self.base_step_s, self.sample().plain())
-
-    def _check(self, halvings: int) -> None:
-        """Samples the engine; a pig that is clear of the table takes off if it flies for long."""
-        motion = self.sample()
-        self.motion = motion
-        if motion.clearance_m <= self._clear_m or self._at_s < self._stay_s:
-            return
-        up_m_s = motion.velocity_m_s[2]
-        fall_m_s = up_m_s + math.sqrt(up_m_s**2 + 2.0 * GRAVITY_M_S2 * motion.clearance_m)
-        if fall_m_s < GRAVITY_M_S2 * LEAST_FLIGHT_S:
-            return
-        engine_step_s = self.base_step_s / (1 << halvings)
-        flight = Flight(self.body, motion.plain().half_step_velocity(-engine_step_s))
-        if flight.landing_s < LEAST_FLIGHT_S:
-            self._stay_s = self._at_s + flight.landing_s
+    Args:
+        pig: which one.
+        target: base steps of the check.
+        each_check: stops at the regular checks before it too.
+    """
+    p, c = pig.now[0], pig.fixed[0]
+    while (p.base_steps < target or p.on_way) and not p.at_rest:
+        if not p.on_way:
+            ahead = target - p.base_steps
+            if each_check:
+                ahead = c.check_steps - p.base_steps % c.check_steps
+            p.base_steps += ahead
+            p.on_way = True
+        if not advance(pig):
+            return False
+        p.on_way = False
+        if p.flying or p.speed_m_s + p.turning_m_s > c.rest_m_s:
+            p.held = False
         else:
-            self._fly(flight, self._at_s)
+            p.at_rest = rests(pig)
+    return True
+
+
+@compiled
+def time_of(pig: PigRecord) -> float:
+    """Of the present state, since release [s]."""
+    p = pig.now[0]
+    return float(p.base_steps * pig.fixed[0].step_s if p.flying else p.at_s)
+
+
+@compiled
+def rests(pig: PigRecord) -> bool:
+    """Whether a slow pig has been where it is for long enough, on its own feet."""
+    p, c = pig.now[0], pig.fixed[0]
+    if not p.held or moved_m(pig) > c.rest_m:
+        p.held, p.since_s = True, p.at_s
+        put(p.held_place, triple(p.centre))
+        put_quat(p.held_quat, quat_of(p.attitude))
+    return bool(p.at_s - p.since_s >= c.rest_s and supported(pig))
+
+
+@compiled
+def moved_m(pig: PigRecord) -> float:
+    """A bound on how far any point of the pig is from where it was held."""
+    p = pig.now[0]
+    square = turn = same = 0.0
+    for k in range(3):
+        square += (p.centre[k] - p.held_place[k]) ** 2
+    for k in range(4):
+        same += p.attitude[k] * p.held_quat[k]
+    sign = 1.0 if same >= 0.0 else -1.0
+    for k in range(4):
+        turn += (p.attitude[k] - sign * p.held_quat[k]) ** 2
+    angle = 4.0 * math.asin(min(1.0, 0.5 * sqrt(turn)))
+    return float(sqrt(square) + pig.fixed[0].radius_m * angle)
+
+
+@compiled
+def supported(pig: PigRecord) -> bool:
+    """Whether the centre of mass stands over the support polygon, and that over the table.
+
+    A hull that reaches past the edge rests on its polygon cut off there, and both are convex: a
+    point is over the cut polygon if it is over both.
+    """
+    p, c = pig.now[0], pig.fixed[0]
+    if abs(p.centre[0]) > c.half_length_m or abs(p.centre[1]) > c.half_width_m:
+        return False
+    q = quat_of(p.attitude)
+    heights = project(pig.hull, up_in_body(q)) + p.centre[2]
+    low = heights.min()
+    if low > c.rest_clearance_m:
+        return False
+    angles = np.empty(len(heights))
+    count = 0
+    for k in range(len(heights)):
+        if heights[k] <= max(low, 0.0) + c.rest_clearance_m:
+            x, y, _ = body_to_world(q, (pig.hull[0, k], pig.hull[1, k], pig.hull[2, k]))
+            angles[count] = math.atan2(y, x)
+            count += 1
+    if count < 3:
+        return False
+    # Seen from the point below the centre of mass, feet all around it leave no half-plane free.
+    around = np.sort(angles[:count])
+    widest = around[0] + 2.0 * math.pi - around[-1]
+    for k in range(count - 1):
+        widest = max(widest, around[k + 1] - around[k])
+    return bool(widest <= math.pi)
+
+
+@compiled
+def begin(pig: PigRecord) -> None:
+    """Forgets what was known of rest and certainty."""
+    p = pig.now[0]
+    p.at_rest = p.held = p.on_way = p.waiting = p.done = p.placing = False
+    p.known = p.basin = -1
+    p.stay_s = 0.0
+
+
+@compiled
+def release(pig: PigRecord, place: Triple, q: Quat, velocity: Triple, spin: Triple) -> None:
+    """Begins a roll with this state (principal frame); `advance` is to follow."""
+    begin(pig)
+    p = pig.now[0]
+    p.base_steps = p.engine_steps = 0
+    lasts_s = prepare_flight(pig, place, q, velocity, spin)
+    p.flying, p.began_s, p.lasts_s, p.lands_s = True, 0.0, lasts_s, lasts_s
+    p.first_landing_s = lasts_s
+    fly_on(pig)
+
+
+@compiled
+def resume(
+    pig: PigRecord, place: Triple, q: Quat, velocity: Triple, spin: Triple, base_steps: int
+) -> None:
+    """Goes on alone from this state of an engine at this time; `advance` is to follow."""
+    begin(pig)
+    p = pig.now[0]
+    put(p.place, place)
+    put_quat(p.quat, q)
+    put(p.velocity, velocity)
+    put(p.spin, spin)
+    p.flying, p.placing, p.waiting = False, True, True
+    p.steps = p.halvings = 0
+    p.base_steps, p.at_s = base_steps, base_steps * pig.fixed[0].step_s

@@ -1,0 +1,350 @@
+"""Two pigs that are simulated each alone never miss each other; and a frozen one keeps its place.
+
+Before each check `steps_ahead` says how long the pigs may go on: to the next regular check if they
+are far apart, else only as long as they need at most for the distance between them. Near each
+other, `possible_contact` finds out after the check whether they may have touched on the way: if so,
+the roll goes back to the check before, from where both go on in one engine. Every answer depends on
+the states at the check alone: a full roll and a fast one come to the same.
+
+As long as the spheres about the pigs are far from each other, the answer costs some square roots.
+Then a lower bound of the distance of the two hulls is found by Gilbert's method.
+
+References:
+    Gilbert, "An iterative procedure for computing the minimum of a quadratic form on a convex
+    set", SIAM J. Control 1966.
+"""
+
+from __future__ import annotations
+
+import math
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from physim.compiled import compiled
+from physim.physics.fast.bounds import _ARC_POINTS, _AZIMUTHS, _WIDEST_RAD, max_com_height_m
+from physim.physics.fast.single import PigRecord
+from physim.physics.state import GRAVITY, body_to_world, project, up_in_body, world_to_body
+from physim.types import FloatArray, Quat, Triple
+
+LEAST_DISTANCE_M = 2e-4  # between two pigs: covers what one sinks into the table, and rounding
+# An impact may make the fastest point faster. This factor on |v| + radius |w|, which is a bound
+# on it that is seldom reached, covers that where pigs are far from each other; near each other
+# what they did between two checks is looked into afterwards (`possible_contact`).
+IMPACT_SPEED_FACTOR = 1.5
+_GILBERT_STEPS = 30  # at most
+
+ROLL: Any = np.dtype(
+    [
+        ("step", "i8"),  # base steps since release
+        ("phase", "i8"),
+        ("ahead", "i8"),  # base steps to the next check
+        ("fast", "?"),
+        ("cap_s", "f8"),
+        ("asks", "i8"),  # the pig for which an engine is to step
+        # Two pigs near each other at a check: when, how far at least, how fast at most; how many
+        # may be in contact before the next check (0 where both fly until then); both states.
+        ("near", "?"),
+        ("near_step", "i8"),
+        ("near_m", "f8"),
+        ("near_m_s", "f8"),
+        ("near_pigs", "i8"),
+        ("states", "f8", (2, 13)),
+        ("known_step", "i8"),  # a check of which the distance is known
+        ("known_m", "f8"),
+    ]
+)
+
+
+@compiled
+def certain_basin(pig: PigRecord) -> int:
+    """The basin that a pig cannot leave, or -1; what it may still do in it goes into its record."""
+    p, c = pig.now[0], pig.fixed[0]
+    if p.energy_m >= c.max_limit_m:
+        return -1
+    if p.known < 0:
+        p.known = basin_of(pig)
+    if p.known >= 0:
+        basin = pig.basins[p.known]
+        spare_m = max(0.0, p.energy_m - basin[10])
+        p.reach_m = REACH_LEAST_M + basin[11] * spare_m
+        above_m = max(0.0, p.energy_m - c.lowest_m)
+        p.fastest_m_s = c.point_speed_share * sqrt(2.0 * GRAVITY * above_m)
+    return int(p.known)
+
+
+@compiled
+def basin_of(pig: PigRecord) -> int:
+    """The first basin that holds the pig, or -1."""
+    p = pig.now[0]
+    x, y, z = up_in_body((p.attitude[0], p.attitude[1], p.attitude[2], p.attitude[3]))
+    for index in range(len(pig.basins)):
+        basin = pig.basins[index]
+        if p.energy_m < basin[9] and holds(pig, index, (-x, -y, -z)):
+            return index
+    return -1
+
+
+@compiled
+def holds(pig: PigRecord, index: int, down: Triple) -> bool:
+    """Whether the height stays below the basin's limit on the straight way to its rest."""
+    basin, radius_m = pig.basins[index], pig.fixed[0].radius_m
+    low = basin[0], basin[1], basin[2]
+    cosine = down[0] * low[0] + down[1] * low[1] + down[2] * low[2]
+    if cosine < math.cos(_WIDEST_RAD):
+        return False
+    polar = math.acos(min(1.0, cosine))
+    first = down[0] * basin[3] + down[1] * basin[4] + down[2] * basin[5]
+    second = down[0] * basin[6] + down[1] * basin[7] + down[2] * basin[8]
+    turn = math.atan2(second, first) / (2.0 * math.pi) % 1.0
+    number = int(turn * _AZIMUTHS) % _AZIMUTHS
+    if polar < pig.surely[index, number, 0]:
+        return True
+    if polar >= pig.surely[index, number, 1]:
+        return False
+    top_m = max_com_height_m(pig.hull, down, low, _ARC_POINTS)
+    # Between two points of the way, H rises by at most radius times half their distance.
+    between = 0.5 * polar / (_ARC_POINTS - 1) * 1.2
+    return bool(top_m + radius_m * between < basin[9])
+
+
+REACH_LEAST_M = 0.001
+
+
+@compiled
+def point_speed(pig: PigRecord) -> float:
+    p = pig.now[0]
+    return float(p.speed_m_s + p.turning_m_s)
+
+
+@compiled
+def apart_m(first: PigRecord, second: PigRecord) -> float:
+    """Between the spheres about the two pigs; negative where they overlap."""
+    p, q = first.now[0], second.now[0]
+    square = 0.0
+    for k in range(3):
+        square += (p.centre[k] - q.centre[k]) ** 2
+    return sqrt(square) - first.fixed[0].radius_m - second.fixed[0].radius_m - LEAST_DISTANCE_M
+
+
+@compiled
+def drift_m_s(first: PigRecord, second: PigRecord) -> float:
+    """The relative speed of the centres of mass."""
+    p, q = first.now[0], second.now[0]
+    square = 0.0
+    for k in range(3):
+        square += (p.moving[k] - q.moving[k]) ** 2
+    return sqrt(square)
+
+
+@compiled
+def closing_m_s(first: PigRecord, second: PigRecord) -> float:
+    """A bound on the speed at which any two points of two flying pigs approach each other."""
+    turning = first.now[0].turning_m_s + second.now[0].turning_m_s
+    return drift_m_s(first, second) + float(turning)  # both fall alike
+
+
+@compiled
+def max_travel_m(speed_m_s: float, time_s: float, pigs: int) -> float:
+    """How far points of that speed in all, of so many pigs, get towards each other."""
+    return IMPACT_SPEED_FACTOR * (speed_m_s + pigs * GRAVITY * time_s) * time_s
+
+
+@compiled
+def min_time_s(speed_m_s: float, travel_m: float, pigs: int) -> float:
+    """How long points of that speed, of so many pigs in contact, need at least for a way [m].
+
+    With `pigs` 0, of pigs in flight, whose points do not get faster towards each other.
+    """
+    if pigs == 0:
+        return travel_m / speed_m_s if speed_m_s > 0.0 else math.inf
+    # IMPACT_SPEED_FACTOR (v + a t) t = way, a being the gravity of so many pigs.
+    gravity = pigs * GRAVITY
+    root = sqrt(speed_m_s * speed_m_s + 4.0 * gravity * travel_m / IMPACT_SPEED_FACTOR)
+    return (root - speed_m_s) / (2.0 * gravity)
+
+
+@compiled
+def distance_m(first: PigRecord, second: PigRecord, cutoff_m: float) -> float:
+    """A lower bound of the distance of two pigs: at least half of it, or above the cutoff."""
+    p, q = first.now[0], second.now[0]
+    bound = hull_distance_bound(
+        first.hull,
+        (p.attitude[0], p.attitude[1], p.attitude[2], p.attitude[3]),
+        second.hull,
+        (q.attitude[0], q.attitude[1], q.attitude[2], q.attitude[3]),
+        (
+            q.centre[0] - p.centre[0],
+            q.centre[1] - p.centre[1],
+            q.centre[2] - p.centre[2],
+        ),
+        cutoff_m + LEAST_DISTANCE_M,
+    )
+    return bound - LEAST_DISTANCE_M
+
+
+@compiled
+def for_engine(pig: PigRecord, state: FloatArray) -> None:
+    """The state (13,) with the velocity that an engine needs to go on from it.
+
+    In flight that is faster by the fall of half a step. An engine that halves its steps begins up
+    to half of that too slow, which vanishes with the step.
+    """
+    p = pig.now[0]
+    state[:3], state[3:7], state[7:10], state[10:] = p.centre, p.attitude, p.moving, p.turning
+    if p.flying:
+        state[9] += GRAVITY * (0.5 * pig.fixed[0].step_s)
+
+
+@compiled
+def steps_in_air(pig: PigRecord) -> float:
+    """How many base steps from now it lands; 0 in contact."""
+    p = pig.now[0]
+    return p.lands_s / pig.fixed[0].step_s - p.base_steps if p.flying else 0.0
+
+
+@compiled
+def steps_ahead(roll: Any, first: PigRecord, second: PigRecord) -> int:
+    """How many base steps from this check on both may go on alone; 0 where they may touch.
+
+    Commonly to the next regular check; pigs that both fly, not before one lands.
+    """
+    p, q, c = first.now[0], second.now[0], first.fixed[0]
+    roll.near = False
+    regular = c.check_steps - roll.step % c.check_steps
+    in_air = int(min(steps_in_air(first), steps_in_air(second), 1e6))
+    if in_air > regular:
+        steps = in_air - (in_air - regular) % c.check_steps
+        time_s = steps * c.step_s
+        if apart_m(first, second) > time_s * drift_m_s(first, second):
+            return int(steps)
+        speed_m_s, pigs = closing_m_s(first, second), 0
+        cutoff_m = speed_m_s * time_s
+    else:
+        steps, time_s, pigs = regular, regular * c.step_s, 0
+        drift, turning = 0.0, 0.0
+        for one in (p, q):
+            if not one.at_rest:
+                pigs += 1
+                drift += one.speed_m_s
+                turning += one.turning_m_s
+        if apart_m(first, second) > max_travel_m(drift, time_s, pigs):
+            return int(steps)
+        speed_m_s = drift + turning
+        cutoff_m = max_travel_m(speed_m_s, time_s, pigs)
+    away_m = roll.known_m
+    if roll.known_step != roll.step:
+        away_m = distance_m(first, second, cutoff_m)
+    if away_m > cutoff_m:
+        return int(steps)
+    if away_m <= 0.0:
+        return 0
+    if in_air > 0:
+        steps, speed_m_s, pigs = min(steps, in_air), closing_m_s(first, second), 0
+    needed_s = min_time_s(speed_m_s, away_m, pigs)
+    steps = max(1, int(min(float(steps), needed_s / c.step_s)))
+    roll.near, roll.near_step, roll.near_m = True, roll.step, away_m
+    roll.near_m_s, roll.near_pigs = speed_m_s, pigs
+    for_engine(first, roll.states[0])
+    for_engine(second, roll.states[1])
+    return int(steps)
+
+
+@compiled
+def possible_contact(roll: Any, first: PigRecord, second: PigRecord) -> bool:
+    """Whether the pigs may have touched since the check before, at which they were near."""
+    if not roll.near:
+        return False
+    roll.near = False
+    step_s = first.fixed[0].step_s
+    speed_m_s = max(roll.near_m_s, closing_m_s(first, second))
+    time_s = (roll.step - roll.near_step) * step_s
+    travel_m = speed_m_s * time_s
+    if roll.near_pigs > 0:
+        travel_m = max_travel_m(speed_m_s, time_s + step_s, roll.near_pigs)
+    away_m = distance_m(first, second, math.inf)
+    if roll.near_m + away_m <= travel_m:
+        return True  # what was found of this check did not happen
+    roll.known_step, roll.known_m = roll.step, away_m
+    return False
+
+
+@compiled
+def keeps_clear(pig: PigRecord, other: PigRecord) -> bool:
+    """Whether the other one stays out of a frozen pig's circle until the next check.
+
+    The circle is so wide that the two would not be found near each other if the frozen one went on.
+    """
+    p, q, c = pig.now[0], other.now[0], pig.fixed[0]
+    time_s = c.check_steps * c.step_s
+    clear_m = apart_m(pig, other) - (p.reach_m + max_travel_m(p.fastest_m_s, time_s, 1))
+    if q.at_rest:
+        return bool(clear_m > 0.0)
+    if q.basin >= 0:
+        return bool(clear_m > q.reach_m + max_travel_m(q.fastest_m_s, time_s, 1))
+    return bool(clear_m > max_travel_m(point_speed(other), time_s, 1))
+
+
+@compiled
+def reaches_edge(pig: PigRecord, travel_m: float) -> bool:
+    """Whether this way brings a pig's sphere over the edge."""
+    p, c = pig.now[0], pig.fixed[0]
+    reach_m = c.radius_m + travel_m
+    x, y = abs(p.centre[0]) + reach_m, abs(p.centre[1]) + reach_m
+    return bool(x > c.half_length_m or y > c.half_width_m)
+
+
+@compiled
+def nears_edge(pig: PigRecord, time_s: float) -> bool:
+    """Whether a pig that moves may reach the edge within this time."""
+    p = pig.now[0]
+    travel_m = max(abs(p.moving[0]), abs(p.moving[1])) * time_s
+    return not (p.at_rest or p.basin >= 0) and reaches_edge(pig, travel_m)
+
+
+@compiled
+def support_point(hull: FloatArray, q: Quat, line: Triple) -> Triple:
+    """The corner that is farthest along a unit vector of the world, from the centre of mass."""
+    found = project(hull, world_to_body(q, line)).argmax()
+    return body_to_world(q, (hull[0, found], hull[1, found], hull[2, found]))
+
+
+@compiled
+def hull_distance_bound(
+    hull: FloatArray,
+    q: Quat,
+    other_hull: FloatArray,
+    other_q: Quat,
+    between: Triple,
+    cutoff_m: float,
+) -> float:
+    """A lower bound of the distance of two hulls, at least half of it or above `cutoff_m`.
+
+    Gilbert's method walks through the differences between points of the two hulls (corners
+    (3, n), attitude) towards the shortest one; the bound is how far no difference gets along the
+    present one. `between` goes from the first centre of mass to the second.
+    """
+    a, b, c = between
+    bound = -1e9
+    for _ in range(_GILBERT_STEPS):
+        length = sqrt(a * a + b * b + c * c)
+        if length == 0.0:
+            break
+        line = (a / length, b / length, c / length)
+        one = support_point(hull, q, line)
+        two = support_point(other_hull, other_q, (-line[0], -line[1], -line[2]))
+        p = between[0] + two[0] - one[0]
+        r = between[1] + two[1] - one[1]
+        s = between[2] + two[2] - one[2]
+        bound = max(bound, line[0] * p + line[1] * r + line[2] * s)
+        if bound > cutoff_m or bound > 0.5 * length:
+            break
+        # To the nearest point of the way there.
+        p, r, s = p - a, r - b, s - c
+        square = p * p + r * r + s * s
+        if square == 0.0:
+            break
+        share = min(1.0, max(0.0, -(a * p + b * r + c * s) / square))
+        a, b, c = a + share * p, b + share * r, c + share * s
+    return bound
