@@ -192,9 +192,9 @@ def find_manifolds(contacts: Contacts, law: Law, place: FloatArray, r: Rotation)
     """Each hull offers its lowest corner and remembers up to four; how many contacts there are."""
     hulls, starts, found = contacts.hulls, contacts.starts, 0
     for h in range(len(starts) - 1):
-        count = still_there(contacts, h, contacts.counts[h], law.contact_m, place, r)
-        corner, lowest = starts[h], 1e9
-        for k in range(starts[h], starts[h + 1]):
+        count = still_there(contacts, h, int(contacts.counts[h]), law.contact_m, place, r)
+        corner, lowest = int(starts[h]), 1e9
+        for k in range(int(starts[h]), int(starts[h + 1])):
             height = r[6] * hulls[0, k] + r[7] * hulls[1, k] + r[8] * hulls[2, k]
             if height < lowest:
                 corner, lowest = k, height

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from physim.compiled import compiled
-from physim.physics.fast.bounds import _ARC_POINTS, _AZIMUTHS, _WIDEST_RAD, max_com_height_m
-from physim.physics.fast.single import PigRecord
+from physim.physics.fast.bounds import _ARC_POINTS, _WIDEST_RAD, max_com_height_m
+from physim.physics.fast.single import AZIMUTHS, PigRecord
 from physim.physics.state import GRAVITY, body_to_world, project, up_in_body, world_to_body
 from physim.types import FloatArray, Quat, Triple
 
@@ -53,7 +53,8 @@ ROLL: Any = np.dtype(
         ("states", "f8", (2, 13)),
         ("known_step", "i8"),  # a check of which the distance is known
         ("known_m", "f8"),
-    ]
+    ],
+    align=True,
 )
 
 
@@ -98,7 +99,7 @@ def holds(pig: PigRecord, index: int, down: Triple) -> bool:
     first = down[0] * basin[3] + down[1] * basin[4] + down[2] * basin[5]
     second = down[0] * basin[6] + down[1] * basin[7] + down[2] * basin[8]
     turn = math.atan2(second, first) / (2.0 * math.pi) % 1.0
-    number = int(turn * _AZIMUTHS) % _AZIMUTHS
+    number = int(turn * AZIMUTHS) % AZIMUTHS
     if polar < pig.surely[index, number, 0]:
         return True
     if polar >= pig.surely[index, number, 1]:

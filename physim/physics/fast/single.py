@@ -104,7 +104,8 @@ PIG: Any = np.dtype(
         ("basin", "i8"),
         ("reach_m", "f8"),
         ("fastest_m_s", "f8"),
-    ]
+    ],
+    align=True,
 )
 """What changes of a pig in a roll."""
 CONSTANTS: Any = np.dtype(
@@ -143,7 +144,8 @@ CONSTANTS: Any = np.dtype(
         ("warm", "f8"),
         ("bullet", "?"),
         ("cone", "?"),
-    ]
+    ],
+    align=True,
 )
 """What does not change; see `SetupOfPig`."""
 

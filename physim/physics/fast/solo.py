@@ -6,17 +6,25 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from physim.physics.body import Body
-from physim.physics.engine import LOCK, Engine, in_air, make_shape, make_unseen, obj_text, pybullet
-from physim.physics.engine import UNITS_PER_M
-from physim.physics.fast import contact
+from physim.physics.engine import (
+    LOCK,
+    UNITS_PER_M,
+    Engine,
+    in_air,
+    make_shape,
+    make_unseen,
+    obj_text,
+    pybullet,
+)
 from physim.physics.fast.bounds import EnergyBound
-from physim.physics.fast.contact import Law
-from physim.physics.fast.single import PIG, PIG_CONSTANTS, PigRecord, time_of
+from physim.physics.fast.contact import POINTS, ROW
+from physim.physics.fast.single import AZIMUTHS, CONSTANTS, PIG, PigRecord, time_of, unpacked
 from physim.physics.state import PlainState, RestCriterion
 from physim.physics.surfaces import EngineSettings
-from physim.types import GRAVITY_M_S2, Table
+from physim.types import GRAVITY_M_S2, FloatArray, Table
 
 COMPILED = True
 
@@ -34,58 +42,16 @@ class PigAlone(Engine):
     ) -> None:
         super().__init__(settings, table.surface, [body])
         self.body = body
-        self.now = np.zeros(1, dtype=PIG)
-        height_m = body.model.height_m
-        fixed = np.zeros(1, dtype=PIG_CONSTANTS)
-        constants: dict[str, Any] = {
-            "mass_kg": body.model.mass_kg,
-            "moments": body.moments,
-            "squares": body.radii_of_gyration_squared_m2,
-            "radius_m": body.radius_m,
-            "lowest_m": body.lowest_m,
-            "height_m": height_m,
-            "point_speed_share": body.point_speed_share,
-            "compression_m": body.static_compression_m,
-            "half_stiffness": body.half_stiffness_over_weight,
-            "step_s": settings.time_step_s,
-            "check_steps": settings.steps_per_check,
-            "clear_m": 2.0 * settings.contact_breaking_m,
-            "full_step_m_s": settings.full_step_speed * height_m,
-            "rest_m_s": criterion.speed * math.sqrt(2.0 * GRAVITY_M_S2 * height_m),
-            "rest_m": criterion.displacement * height_m,
-            "rest_clearance_m": criterion.clearance * height_m,
-            "rest_s": criterion.window_s,
-            "half_length_m": table.length_m / 2,
-            "half_width_m": table.width_m / 2,
-            "max_limit_m": -math.inf if bound is None else bound.max_limit_m,
-            "compiled": COMPILED,
-        }
-        for name, value in constants.items():
-            fixed[name] = value
-        basins, surely = (np.zeros((0, 12)), np.zeros((0, 1, 2))) if bound is None else bound.arrays
-        law = Law(
-            friction=body.model.lateral_friction * table.surface.lateral_friction,
-            restitution=body.model.restitution * table.surface.restitution,
-            slowest_bounce_m_s=settings.restitution_threshold_m_s,
-            contact_m=1e-6,
-            iterations=settings.solver_iterations,
-            tolerance_m_s=settings.solver_tolerance_m_s,
-            recovery_s=settings.recovery_s,
-            warm=1.0,
-            manifolds=False,
-            cone=False,
-        )
-        contacts = contact.contacts_of((body.hull_m,))
-        self.record = PigRecord(
-            self.now,
-            fixed,
-            body.hull_columns_m,
-            body.hull_radii_m,
-            basins,
-            surely,
-            contacts,
-            law,
-        )
+        self.fixed = constants_of(body, table, settings, criterion, bound)
+        self.data = data_of(body, bound)
+        self.share(np.zeros(1, dtype=PIG), None)
+
+    def share(self, now: NDArray[Any], record: PigRecord | None) -> None:
+        """Takes another place for what changes."""
+        self.now = now
+        self.record = record or unpacked(now, self.fixed, self.data, 0)
+        begin = PIG.fields["place"][1]
+        self._state = now.view(np.uint8)[begin : begin + 13 * 8].view(np.float64)
 
     def open(self) -> None:
         """Connects and makes table and pig."""
@@ -107,29 +73,15 @@ class PigAlone(Engine):
         """Does what the record asks for, by PyBullet."""
         now = self.now[0]
         if now["placing"]:
-            self.place(
-                PlainState(
-                    tuple(now["place"].tolist()),
-                    tuple(now["quat"].tolist()),
-                    tuple(now["velocity"].tolist()),
-                    tuple(now["spin"].tolist()),
-                )
-            )
+            self.place(PlainState.of_numbers(self._state.tolist()))
         if now["steps"]:
             self.run(int(now["steps"]), int(now["halvings"]))
         pig = self.pigs[0]
-        place, quat = pybullet.getBasePositionAndOrientation(pig, self.id)
-        velocity, spin = pybullet.getBaseVelocity(pig, self.id)
-        now["place"] = [c / UNITS_PER_M for c in place]
-        now["quat"] = quat
-        now["velocity"] = [c / UNITS_PER_M for c in velocity]
-        now["spin"] = spin
+        (x, y, z), quat = pybullet.getBasePositionAndOrientation(pig, self.id)
+        (u, v, w), spin = pybullet.getBaseVelocity(pig, self.id)
+        k = UNITS_PER_M
+        self._state[:] = (x / k, y / k, z / k, *quat, u / k, v / k, w / k, *spin)
         now["done"] = True
-
-    @property
-    def frozen(self) -> bool:
-        """Whether it is at rest or certain, and so left alone."""
-        return bool(self.now["at_rest"][0] or self.now["basin"][0] >= 0)
 
     @property
     def basin(self) -> int | None:
@@ -145,9 +97,77 @@ class PigAlone(Engine):
     def plain(self) -> PlainState:
         """The state at the last check, principal frame."""
         now = self.now[0]
-        return PlainState(
-            tuple(now["centre"].tolist()),
-            tuple(now["attitude"].tolist()),
-            tuple(now["moving"].tolist()),
-            tuple(now["turning"].tolist()),
-        )
+        numbers = [now[name].tolist() for name in ("centre", "attitude", "moving", "turning")]
+        return PlainState(*map(tuple, numbers))
+
+
+def constants_of(
+    body: Body,
+    table: Table,
+    settings: EngineSettings,
+    criterion: RestCriterion,
+    bound: EnergyBound | None,
+) -> NDArray[Any]:
+    """(1,) of `CONSTANTS`."""
+    height_m, surface = body.model.height_m, table.surface
+    values: dict[str, Any] = {
+        "corners": len(body.hull_m),
+        "basins": 0 if bound is None else len(bound.arrays[0]),
+        "contact_corners": len(body.hull_m),
+        "manifolds": 1,
+        "compiled": COMPILED,
+        "mass_kg": body.model.mass_kg,
+        "moments": body.moments,
+        "squares": body.radii_of_gyration_squared_m2,
+        "radius_m": body.radius_m,
+        "lowest_m": body.lowest_m,
+        "point_speed_share": body.point_speed_share,
+        "compression_m": body.static_compression_m,
+        "half_stiffness": body.half_stiffness_over_weight,
+        "step_s": settings.time_step_s,
+        "check_steps": settings.steps_per_check,
+        "clear_m": 2.0 * settings.contact_breaking_m,
+        "full_step_m_s": settings.full_step_speed * height_m,
+        "rest_m_s": criterion.speed * math.sqrt(2.0 * GRAVITY_M_S2 * height_m),
+        "rest_m": criterion.displacement * height_m,
+        "rest_clearance_m": criterion.clearance * height_m,
+        "rest_s": criterion.window_s,
+        "half_length_m": table.length_m / 2,
+        "half_width_m": table.width_m / 2,
+        "max_limit_m": -math.inf if bound is None else bound.max_limit_m,
+        "friction": body.model.lateral_friction * surface.lateral_friction,
+        "restitution": body.model.restitution * surface.restitution,
+        "slowest_bounce_m_s": settings.restitution_threshold_m_s,
+        "contact_m": 1e-6,
+        "iterations": settings.solver_iterations,
+        "tolerance_m_s": settings.solver_tolerance_m_s,
+        "recovery_s": settings.recovery_s,
+        "warm": 1.0,
+        "bullet": False,
+        "cone": False,
+    }
+    fixed = np.zeros(1, dtype=CONSTANTS)
+    for name, value in values.items():
+        fixed[name] = value
+    return fixed
+
+
+def data_of(body: Body, bound: EnergyBound | None) -> FloatArray:
+    """A pig's shape, its basins, and room for the solver, as `unpacked` has them."""
+    basins, surely = (np.zeros(0), np.zeros(0)) if bound is None else bound.arrays
+    groups = (body.hull_m,)
+    corners = np.concatenate(groups)
+    m, h = len(corners), len(groups)
+    most, kept = max(m, POINTS * h), max(POINTS, m)
+    room = h + 3 * POINTS * h + 2 * POINTS * h + kept * h + 2 * m + 4 * most + most + 3 * ROW * most
+    pieces = [
+        body.hull_columns_m.ravel(),
+        body.hull_radii_m,
+        basins.ravel(),
+        surely.ravel(),
+        corners.T.ravel(),
+        np.cumsum([0, *(len(group) for group in groups)]).astype(float),
+        np.zeros(room),
+    ]
+    assert AZIMUTHS
+    return np.concatenate(pieces)

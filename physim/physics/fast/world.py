@@ -1,7 +1,7 @@
 """From release to rest, the fast way: each pig for itself as long as that changes nothing.
 
-Each pig goes its own way (`single`) as long as nothing can come of the other (`ProximityMonitor`):
-it flies and bounces from check to check until it is at rest, or in a fast roll until its outcome is
+Each pig goes its own way (`single`) as long as nothing can come of the other (`proximity`): it
+flies and bounces from check to check until it is at rest, or in a fast roll until its outcome is
 certain (`EnergyBound`). While the pigs may meet, or near the table's edge, they go on in one
 engine (`PigPair`), and each alone again once they are apart. `physics.simulate` is the same roll
 without these shortcuts.
@@ -13,21 +13,147 @@ which the frozen one may still move; when it does not, the frozen pig catches up
 
 from __future__ import annotations
 
+import math
 import threading
 from contextlib import ExitStack
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from physim.compiled import compiled
+from physim.errors import PhysicsError
 from physim.physics.body import Body
-from physim.physics.fast.bounds import (
-    CertainPig,
-    ProximityMonitor,
-    max_travel_m,
-    sphere_clearance_m,
+from physim.physics.fast.pair import EnergyBounds, PigPair
+from physim.physics.fast.proximity import (
+    ROLL,
+    certain_basin,
+    for_engine,
+    keeps_clear,
+    nears_edge,
+    possible_contact,
+    reaches_edge,
+    steps_ahead,
 )
-from physim.physics.fast.pair import EnergyBounds, PigPair, horizontal_travel_m, reaches_edge
-from physim.physics.fast.single import SinglePig
-from physim.physics.state import PlainStates, RestCriterion, Trajectory, rest_of
+from physim.physics.fast.single import PigRecord, advance, bring, release, resume, unpacked
+from physim.physics.fast.solo import PigAlone
+from physim.physics.state import PlainState, RestCriterion, Trajectory, rest_of
 from physim.physics.surfaces import EngineSettings
-from physim.types import Rest, Status, Table, Toss
+from physim.types import FloatArray, Rest, Status, Table, Toss
+
+STEP, MEET, OVER, BROKEN = range(4)  # what `go_on` asks for
+# Where a roll is between two checks; each is for black, the next number for pink.
+BEGINS, CLEARS, MEETS, GOES = 0, 2, 4, 6
+AHEAD, CHECKED = 8, 9
+
+
+@compiled
+def go_on(
+    rolls: NDArray[Any],
+    now: NDArray[Any],
+    fixed: NDArray[Any],
+    black_data: FloatArray,
+    pink_data: FloatArray,
+) -> int:
+    """Goes on with a roll until an engine is needed, or it is over.
+
+    Returns:
+        `STEP` where PyBullet is to step the pig `asks`, `MEET` where both pigs (`states`) go on in
+        one engine, `OVER`, or `BROKEN` where a state is no number.
+    """
+    black, pink = unpacked(now, fixed, black_data, 0), unpacked(now, fixed, pink_data, 1)
+    roll, first, second = rolls[0], now[0], now[1]
+    while True:
+        if not math.isfinite(
+            first.centre[0] + first.energy_m + second.centre[0] + second.energy_m
+        ):
+            return BROKEN
+        if roll.phase == AHEAD:
+            look_ahead(roll, black, pink)
+            roll.phase = MEETS if roll.ahead == 0 else GOES
+        elif roll.phase == CHECKED:
+            if possible_contact(roll, black, pink):
+                roll.step = roll.near_step
+                return MEET
+            if over_at_check(roll, black, pink):
+                return OVER
+            roll.phase = CLEARS
+        else:
+            if roll.phase == CLEARS and frozen(black) and frozen(pink):
+                return OVER
+            roll.asks = roll.phase % 2
+            one, other = (black, pink) if roll.asks == 0 else (pink, black)
+            if not on_its_way(roll, one, other):
+                return STEP
+            roll.phase += 1
+            if roll.phase == CLEARS + 2:
+                roll.phase = AHEAD
+            elif roll.phase == MEETS + 2:
+                for_engine(black, roll.states[0])
+                for_engine(pink, roll.states[1])
+                return MEET
+            elif roll.phase == GOES + 2:
+                roll.phase = CHECKED
+
+
+@compiled
+def frozen(pig: PigRecord) -> bool:
+    """Whether it is at rest or certain, and so left alone."""
+    return bool(pig.now[0].at_rest or pig.now[0].basin >= 0)
+
+
+@compiled
+def on_its_way(roll: Any, pig: PigRecord, other: PigRecord) -> bool:
+    """Does what the phase says for one pig; False where it has to be stepped."""
+    p = pig.now[0]
+    if roll.phase < CLEARS:
+        return bool(advance(pig))
+    if roll.phase < MEETS:
+        if p.basin >= 0 and not keeps_clear(pig, other):
+            p.basin = -1  # all that it may still do counts
+        return bool(p.basin >= 0 or bring(pig, roll.step, True))
+    if roll.phase < GOES:
+        return bool(bring(pig, roll.step, True))
+    return bool(p.basin >= 0 or bring(pig, roll.step, False))
+
+
+@compiled
+def look_ahead(roll: Any, black: PigRecord, pink: PigRecord) -> None:
+    """To the check up to which the pigs may go on, each alone: none where they may meet."""
+    c = black.fixed[0]
+    roll.ahead = c.check_steps - roll.step % c.check_steps
+    check_s = c.check_steps * c.step_s
+    if nears_edge(black, check_s) or nears_edge(pink, check_s):
+        roll.ahead = 0
+    elif black.now[0].basin < 0 and pink.now[0].basin < 0:
+        steps = steps_ahead(roll, black, pink)
+        # No leap over the edge: a flight is checked there as anywhere else.
+        leap_s = (steps + c.check_steps) * c.step_s
+        if steps <= roll.ahead or not (nears_edge(black, leap_s) or nears_edge(pink, leap_s)):
+            roll.ahead = steps
+    roll.step += roll.ahead
+
+
+@compiled
+def over_at_check(roll: Any, black: PigRecord, pink: PigRecord) -> bool:
+    """Freezes what is certain; whether waiting ends here."""
+    step_s = black.fixed[0].step_s
+    at_cap = roll.step * step_s >= roll.cap_s
+    if roll.fast or at_cap:
+        freeze(black, pink)
+        freeze(pink, black)
+    return bool(at_cap)
+
+
+@compiled
+def freeze(pig: PigRecord, other: PigRecord) -> None:
+    """Freezes a pig whose basin is certain and whose way is free."""
+    p, c = pig.now[0], pig.fixed[0]
+    if frozen(pig) or certain_basin(pig) < 0 or not keeps_clear(pig, other):
+        return
+    # A full roll looks ahead by what the pig may do before the next check.
+    if not reaches_edge(pig, p.reach_m + p.fastest_m_s * (c.check_steps * c.step_s)):
+        p.basin = p.known
 
 
 class World:
@@ -56,11 +182,16 @@ class World:
         self.settings = settings = settings or EngineSettings()
         self.criterion = criterion = criterion or RestCriterion()
         first, second = (
-            SinglePig(body, table, settings, criterion, bound)
+            PigAlone(body, table, settings, criterion, bound)
             for body, bound in zip(bodies, bounds or (None, None), strict=True)
         )
         self.pigs = first, second
         self.pair = PigPair(bodies, table, settings, criterion, bounds)
+        self._roll = np.zeros(1, dtype=ROLL)
+        self._now = np.concatenate([pig.now for pig in self.pigs])
+        self._fixed = np.concatenate([pig.fixed for pig in self.pigs])
+        for number, pig in enumerate(self.pigs):
+            pig.share(self._now[number : number + 1], unpacked(self._now, self._fixed, pig.data, number))
         self._open = ExitStack()
         self._lock = threading.Lock()
         self._closed = False
@@ -92,149 +223,54 @@ class World:
         with self._lock:
             if self._closed:
                 raise RuntimeError("this Simulator was closed while a roll waited for it")
-            return _Roll(self, toss, fast, trajectory).settle()
+            return self._settle(toss, fast, trajectory)
 
-
-class _Roll:
-    """One roll under way."""
-
-    def __init__(self, world: World, toss: Toss, fast: bool, trajectory: Trajectory | None) -> None:
-        self._world = world
-        self._fast = fast
-        self._trajectory = trajectory
-        self._pigs = black, pink = world.pigs
-        self._both = (black, pink), (pink, black)
-        self._steps_per_check = world.settings.steps_per_check
-        self._base_step_s = world.settings.time_step_s
-        self._check_interval_s = self._steps_per_check * self._base_step_s
-        self._step = 0  # base steps since release
-        ways = trajectory.pigs if trajectory else (None, None)
-        for pig, way, start in zip(self._pigs, ways, (toss.black, toss.pink), strict=True):
-            pig.trajectory = way
-            pig.release(pig.body.to_principal(start))
-        self._monitor = ProximityMonitor(black, pink, self._steps_per_check)
-        first_contact_s = min(pig.first_landing_s for pig in self._pigs)
-        self._cap_s = first_contact_s + world.criterion.cap_s
-
-    def settle(self) -> Rest:
-        """Each alone and both together in turn, until there is nothing left to wait for."""
+    def _settle(self, toss: Toss, fast: bool, trajectory: Trajectory | None) -> Rest:
+        black, pink = self.pigs
+        for pig, start in zip(self.pigs, toss.pigs, strict=True):
+            release(pig.record, *PlainState.of(pig.body.to_principal(start)))
+        cap_s = float(self._now["first_landing_s"].min()) + self.criterion.cap_s
+        roll = self._roll
+        roll["step"], roll["phase"], roll["near"], roll["known_step"] = 0, BEGINS, False, -1
+        roll["fast"], roll["cap_s"] = fast, cap_s
+        arguments = roll, self._now, self._fixed, black.data, pink.data
         while True:
-            states = self._alone()
-            if states is None:
+            wanted = go_on(*arguments)
+            if wanted == STEP:
+                self.pigs[roll["asks"][0]].step()
+            elif wanted == MEET:
+                rest = self._together(fast, trajectory)
+                if rest is not None:
+                    return rest
+            elif wanted == OVER:
                 return self._end()
-            rest = self._together(states)
-            if rest is not None:
-                return rest
+            else:
+                raise PhysicsError(
+                    "the engine's state is not finite: report the model, seed and index"
+                )
 
-    def _alone(self) -> PlainStates | None:
-        """Check by check, each pig on its own.
-
-        Returns:
-            Both states (principal frame) as an engine needs them, where the pigs may meet or are
-            near the edge; None where the roll is over.
-        """
-        black, pink = self._pigs
-        while not (black.frozen and pink.frozen):
-            steps = self._steps_ahead()
-            motions = black.motion, pink.motion
-            if steps > 0:
-                self._step += steps
-                for pig in self._pigs:
-                    if pig.certain is None:
-                        pig.go_on(steps)
-                before = self._monitor.possible_contact(self._step)
-                if before is not None:
-                    self._step, motions, steps = before.base_steps, before.motions, 0
-            if steps == 0:
-                first, second = (motion.plain(self._base_step_s) for motion in motions)
-                return first, second
-            at_cap = self._step * self._base_step_s >= self._cap_s
-            if self._fast or at_cap:
-                for pig, other in self._both:
-                    self._freeze(pig, other)
-            if at_cap:
-                break
-        return None
-
-    def _together(self, states: PlainStates) -> Rest | None:
+    def _together(self, fast: bool, trajectory: Trajectory | None) -> Rest | None:
         """Both pigs in one engine; the rest, or None if they are apart again."""
-        black, pink = self._pigs
-        pair, steps = self._world.pair, black.engine_steps + pink.engine_steps
-        rest = pair.settle(states, self._step, steps, self._cap_s, self._fast, self._trajectory)
+        roll, pair = self._roll, self.pair
+        steps = int(self._now["engine_steps"].sum())
+        first, second = (PlainState.of_numbers(state) for state in roll["states"][0].tolist())
+        begins, cap_s = int(roll["step"][0]), float(roll["cap_s"][0])
+        rest = pair.settle((first, second), begins, steps, cap_s, fast, trajectory)
         if rest is None:
-            self._step = pair.base_steps
-            black.engine_steps += pair.engine_steps - steps
-            for pig, state in zip(self._pigs, pair.plain(), strict=True):
-                pig.resume(state, self._step)
+            roll["step"], roll["phase"] = pair.base_steps, BEGINS
+            self._now["engine_steps"][0] += pair.engine_steps - steps
+            for pig, state in zip(self.pigs, pair.plain(), strict=True):
+                resume(pig.record, *state, pair.base_steps)
         return rest
 
-    def _steps_ahead(self) -> int:
-        """How many base steps the pigs may go on, each alone; 0 if not at all.
-
-        Where it is 0, both pigs are at this check.
-        """
-        black, pink = self._pigs
-        for pig, other in self._both:
-            if pig.certain is not None and not self._clear(pig, pig.certain, other):
-                pig.certain = None  # the other one comes too near: all it may still do counts
-                pig.catch_up(self._step)
-        regular = self._steps_per_check - self._step % self._steps_per_check
-        steps = regular
-        if self._nears_edge(self._check_interval_s):
-            steps = 0
-        elif black.certain is None and pink.certain is None:
-            steps = self._monitor.steps_ahead(self._step, (black.at_rest, pink.at_rest))
-            # No leap over the edge: a flight is checked there as anywhere else.
-            leap_s = (steps + self._steps_per_check) * self._base_step_s
-            if steps > regular and self._nears_edge(leap_s):
-                steps = regular
-        if steps == 0:
-            for pig in self._pigs:
-                pig.catch_up(self._step)
-        return steps
-
-    def _freeze(self, pig: SinglePig, other: SinglePig) -> None:
-        """Freezes a pig whose basin is certain and whose way is free."""
-        if pig.frozen:
-            return
-        certain = pig.find_certain()
-        if certain is None or not self._clear(pig, certain, other):
-            return
-        # A full roll looks ahead by what the pig may do before the next check.
-        travel_m = certain.reach_m + certain.fastest_m_s * self._check_interval_s
-        if not reaches_edge(self._world.table, pig.motion, travel_m):
-            pig.certain = certain
-
-    def _clear(self, pig: SinglePig, certain: CertainPig, other: SinglePig) -> bool:
-        """Whether the other one stays out of a frozen pig's circle until the next check.
-
-        The circle is so wide that the two would not be found near each other (`ProximityMonitor`)
-        if the frozen one went on.
-        """
-        clearance_m = sphere_clearance_m(pig.motion, other.motion)
-        clearance_m -= certain.reach_m + max_travel_m(certain.fastest_m_s, self._check_interval_s)
-        if other.at_rest:
-            return clearance_m > 0.0
-        if other.certain is not None:
-            travel_m = max_travel_m(other.certain.fastest_m_s, self._check_interval_s)
-            return clearance_m > other.certain.reach_m + travel_m
-        return clearance_m > max_travel_m(other.motion.point_speed_m_s, self._check_interval_s)
-
-    def _nears_edge(self, time_s: float) -> bool:
-        """Whether a pig that moves may reach the edge within this time."""
-        return any(
-            reaches_edge(self._world.table, pig.motion, horizontal_travel_m(pig.motion, time_s))
-            for pig in self._pigs
-            if not pig.frozen
-        )
-
     def _end(self) -> Rest:
-        black, pink = self._pigs
+        black, pink = self.pigs
+        ready = frozen(black.record) and frozen(pink.record)
         return rest_of(
-            self._world.bodies,
-            (black.motion.plain(), pink.motion.plain()),
+            self.bodies,
+            (black.plain(), pink.plain()),
             (black.time_s, pink.time_s),
-            Status.OK if black.frozen and pink.frozen else Status.UNSETTLED,
-            black.engine_steps + pink.engine_steps,
+            Status.OK if ready else Status.UNSETTLED,
+            int(self._now["engine_steps"].sum()),
             (black.basin, pink.basin),
         )
