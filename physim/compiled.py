@@ -52,7 +52,7 @@ def compiled(function: Function) -> Function:
     """
     if njit is None:
         return function
-    dispatcher = njit(function)
+    dispatcher = njit(function, error_model="numpy")
     # No folder for the cache, no sources, or another Numba than the ones known.
     with contextlib.suppress(RuntimeError, OSError, *_UNKNOWN):
         dispatcher._cache = _Cache(function)

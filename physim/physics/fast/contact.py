@@ -55,11 +55,12 @@ class Contacts(NamedTuple):
     Attributes:
         hulls: (3, n) corners that can touch the table, principal frame [m].
         starts: (h + 1,) where each manifold's corners begin; (2,) where there are no manifolds.
-        counts: (h,) points of each manifold.
+        counts: (h,) points of each manifold; the number of the step without manifolds.
         local: (h, 4, 3) these points in the principal frame [m].
         below: (h, 4, 2) where each met the table [m].
         impulses: (h, 4) normal ones of the last step; by corner (1, n) without manifolds.
-        friction: (n, 2) friction of the last step, along the table's x and y [N s].
+        friction: (n, 3) of each corner without manifolds: friction of the last step that it was a
+            contact in, along the table's x and y [N s], and the number of that step.
         places: (m, 4) of each contact of a step: place in the world and height [m].
         owners: (m,) manifold and point of each, as one number; its corner without manifolds.
         rows: (m, 3, ROW) the rows of each: normal, along the sliding, across it.
@@ -160,30 +161,27 @@ def gyroscopic(r: Rotation, moments: Triple, spin: Triple, step_s: float) -> Tri
 @compiled
 def forget(contacts: Contacts) -> None:
     """Forgets the contacts of the steps before."""
-    contacts.counts[:] = 0
-    contacts.impulses[:] = 0.0
-    contacts.friction[:] = 0.0
+    contacts.counts[:] = 0.0
+    contacts.friction[:, 2] = -1.0
 
 
 @compiled
 def find_corners(contacts: Contacts, law: Law, place: FloatArray, r: Rotation) -> int:
     """Every corner near the table is a contact; how many there are."""
-    hulls, found = contacts.hulls, 0
-    heights = hulls[0] * r[6] + hulls[1] * r[7] + hulls[2] * r[8] + place[2]
-    for corner in range(len(heights)):
-        if heights[corner] >= law.contact_m:
-            contacts.impulses[0, corner] = 0.0
-            contacts.friction[corner, 0] = contacts.friction[corner, 1] = 0.0
-            continue
-        if found == len(contacts.owners):
-            break
+    hulls, places, owners = contacts.hulls, contacts.places, contacts.owners
+    limit_m = law.contact_m - place[2]
+    contacts.counts[0] += 1.0
+    found = 0
+    for corner in range(hulls.shape[1]):
         x, y, z = hulls[0, corner], hulls[1, corner], hulls[2, corner]
-        contacts.owners[found] = corner
-        contacts.places[found, 0] = r[0] * x + r[1] * y + r[2] * z
-        contacts.places[found, 1] = r[3] * x + r[4] * y + r[5] * z
-        contacts.places[found, 2] = heights[corner] - place[2]
-        contacts.places[found, 3] = heights[corner]
-        found += 1
+        height = x * r[6] + y * r[7] + z * r[8]
+        if height < limit_m:
+            owners[found] = corner
+            places[found, 0] = r[0] * x + r[1] * y + r[2] * z
+            places[found, 1] = r[3] * x + r[4] * y + r[5] * z
+            places[found, 2] = height
+            places[found, 3] = height + place[2]
+            found += 1
     return found
 
 
@@ -308,7 +306,8 @@ def step(
         before = (velocity[0], velocity[1], velocity[2]), (spin[0], spin[1], spin[2])
         make_rows(contacts, law, found, mass_kg, inverse_inertia(r, moments), before, turn, step_s)
         pushed, push = separate(contacts.rows, law, found, mass_kg)
-        change = solve(contacts, law, found, mass_kg)
+        change = solve(contacts.rows, law, found, mass_kg)
+        remember(contacts, law, found)
         for k in range(3):
             velocity[k] += change[k]
             spin[k] += change[3 + k]
@@ -350,7 +349,7 @@ def make_rows(
     turn: Triple,
     step_s: float,
 ) -> None:
-    """The rows of the solver: direction, lever, its turn, impulse a speed, wanted, so far.
+    """Fills the rows of the solver.
 
     A row has the direction (3), the lever arm's moment about the centre of mass (3), the spin that
     a unit impulse makes (3), the impulse that a unit of speed takes, the impulse that is wanted,
@@ -360,8 +359,9 @@ def make_rows(
     fall = -GRAVITY * step_s
     a, b, c = spin[0] + turn[0], spin[1] + turn[1], spin[2] + turn[2]
     share = 1.0 - math.exp(-step_s / law.recovery_s)
+    places, rows = contacts.places, contacts.rows
     for k in range(found):
-        x, y, z = contacts.places[k, 0], contacts.places[k, 1], contacts.places[k, 2]
+        x, y, z = places[k, 0], places[k, 1], places[k, 2]
         sinking = t + spin[0] * y - spin[1] * x
         bounce = 0.0
         if abs(sinking) >= law.slowest_bounce_m_s:
@@ -373,38 +373,36 @@ def make_rows(
             along, across = along / length, across / length
         else:
             along, across = 0.0, -1.0
-        fill_row(contacts.rows[k, 0], (0.0, 0.0, 1.0), (x, y, z), mass_kg, inverse)
-        fill_row(contacts.rows[k, 1], (along, across, 0.0), (x, y, z), mass_kg, inverse)
-        fill_row(contacts.rows[k, 2], (across, -along, 0.0), (x, y, z), mass_kg, inverse)
-        normal = contacts.rows[k, 0]
-        gap = contacts.places[k, 3] + SLOP_M
-        speed = t + fall + normal[3] * a + normal[4] * b + normal[5] * c
-        wanted = bounce - speed - max(0.0, gap) / step_s
-        normal[10] = wanted * normal[9]
-        normal[11] = max(0.0, -gap) * share / step_s * normal[9]
+        fill_row(rows, k, 0, (0.0, 0.0, 1.0), (x, y, z), mass_kg, inverse)
+        fill_row(rows, k, 1, (along, across, 0.0), (x, y, z), mass_kg, inverse)
+        fill_row(rows, k, 2, (across, -along, 0.0), (x, y, z), mass_kg, inverse)
+        gap = places[k, 3] + SLOP_M
+        speed = t + fall + rows[k, 0, 3] * a + rows[k, 0, 4] * b + rows[k, 0, 5] * c
+        rows[k, 0, 10] = (bounce - speed - max(0.0, gap) / step_s) * rows[k, 0, 9]
+        rows[k, 0, 11] = max(0.0, -gap) * share / step_s * rows[k, 0, 9]
+        rows[k, 0, 13] = 0.0
         owner = int(contacts.owners[k])
         if law.manifolds:
-            normal[12] = law.warm * contacts.impulses[owner // POINTS, owner % POINTS]
+            rows[k, 0, 12] = law.warm * contacts.impulses[owner // POINTS, owner % POINTS]
+        elif bounce == 0.0 and contacts.friction[owner, 2] == contacts.counts[0] - 1.0:
+            rows[k, 0, 12] = law.warm * contacts.impulses[0, owner]
         else:
-            normal[12] = 0.0 if bounce > 0.0 else law.warm * contacts.impulses[0, owner]
-        normal[13] = 0.0
+            rows[k, 0, 12] = 0.0
         for side in (1, 2):
-            row = contacts.rows[k, side]
-            speed = row[0] * u + row[1] * v + row[3] * spin[0] + row[4] * spin[1] + row[5] * spin[2]
-            row[10] = -speed * row[9]
-            row[12] = 0.0
-            if not law.manifolds and bounce == 0.0:
+            speed = rows[k, side, 0] * u + rows[k, side, 1] * v
+            for axis in range(3):
+                speed += rows[k, side, 3 + axis] * spin[axis]
+            rows[k, side, 10] = -speed * rows[k, side, 9]
+            rows[k, side, 12] = 0.0
+            if not law.manifolds and rows[k, 0, 12] > 0.0:
                 x_n_s, y_n_s = contacts.friction[owner, 0], contacts.friction[owner, 1]
-                row[12] = law.warm * (row[0] * x_n_s + row[1] * y_n_s)
+                before_n_s = rows[k, side, 0] * x_n_s + rows[k, side, 1] * y_n_s
+                rows[k, side, 12] = law.warm * before_n_s
 
 
 @compiled
 def fill_row(
-    row: FloatArray,
-    n: Triple,
-    at: Triple,
-    mass_kg: float,
-    inverse: Change,
+    rows: FloatArray, k: int, side: int, n: Triple, at: Triple, mass_kg: float, inverse: Change
 ) -> None:
     """What an impulse along `n` at a place (from the centre of mass) does."""
     x, y, z = at
@@ -412,33 +410,42 @@ def fill_row(
     p = inverse[0] * a + inverse[1] * b + inverse[2] * c
     q = inverse[1] * a + inverse[3] * b + inverse[4] * c
     s = inverse[2] * a + inverse[4] * b + inverse[5] * c
-    row[0], row[1], row[2] = n
-    row[3], row[4], row[5] = a, b, c
-    row[6], row[7], row[8] = p, q, s
-    row[9] = 1.0 / (
+    rows[k, side, 0], rows[k, side, 1], rows[k, side, 2] = n
+    rows[k, side, 3], rows[k, side, 4], rows[k, side, 5] = a, b, c
+    rows[k, side, 6], rows[k, side, 7], rows[k, side, 8] = p, q, s
+    rows[k, side, 9] = 1.0 / (
         1.0 / mass_kg + n[0] * (q * z - s * y) + n[1] * (s * x - p * z) + n[2] * (p * y - q * x)
     )
 
 
 @compiled
-def speed_of(row: FloatArray, change: Change) -> float:
+def speed_of(rows: FloatArray, k: int, side: int, change: Change) -> float:
     """The speed along a row that these speeds and spins make."""
     u, v, w, a, b, c = change
-    return float(row[0] * u + row[1] * v + row[2] * w + row[3] * a + row[4] * b + row[5] * c)
+    return float(
+        rows[k, side, 0] * u
+        + rows[k, side, 1] * v
+        + rows[k, side, 2] * w
+        + rows[k, side, 3] * a
+        + rows[k, side, 4] * b
+        + rows[k, side, 5] * c
+    )
 
 
 @compiled
-def pushed_by(row: FloatArray, impulse: float, mass_kg: float, change: Change) -> Change:
+def pushed_by(
+    rows: FloatArray, k: int, side: int, impulse: float, per_kg: float, change: Change
+) -> Change:
     """The speeds and spins after an impulse along a row."""
     u, v, w, a, b, c = change
-    share = impulse / mass_kg
+    share = impulse * per_kg
     return (
-        u + row[0] * share,
-        v + row[1] * share,
-        w + row[2] * share,
-        a + row[6] * impulse,
-        b + row[7] * impulse,
-        c + row[8] * impulse,
+        u + rows[k, side, 0] * share,
+        v + rows[k, side, 1] * share,
+        w + rows[k, side, 2] * share,
+        a + rows[k, side, 6] * impulse,
+        b + rows[k, side, 7] * impulse,
+        c + rows[k, side, 8] * impulse,
     )
 
 
@@ -449,72 +456,76 @@ def separate(rows: FloatArray, law: Law, found: int, mass_kg: float) -> tuple[bo
     for _ in range(law.iterations):
         most = 0.0
         for k in range(found):
-            row = rows[k, 0]
-            if row[11] == 0.0:
+            if rows[k, 0, 11] == 0.0:
                 continue
             pushed = True
-            more = max(row[11] - speed_of(row, push) * row[9], -row[13])
-            row[13] += more
-            push = pushed_by(row, more, mass_kg, push)
-            most = max(most, abs(more / row[9]))
+            more = rows[k, 0, 11] - speed_of(rows, k, 0, push) * rows[k, 0, 9]
+            more = max(more, -rows[k, 0, 13])
+            rows[k, 0, 13] += more
+            push = pushed_by(rows, k, 0, more, 1.0 / mass_kg, push)
+            most = max(most, abs(more / rows[k, 0, 9]))
         if most <= law.tolerance_m_s:
             break
     return pushed, push
 
 
 @compiled
-def solve(contacts: Contacts, law: Law, found: int, mass_kg: float) -> Change:
-    """Finds the impulses and remembers them; what they change."""
-    rows = contacts.rows
-    change = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+def solve(rows: FloatArray, law: Law, found: int, mass_kg: float) -> Change:
+    """Finds the impulses; what they change."""
+    change, per_kg = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 1.0 / mass_kg
     for k in range(found):
         for side in range(3):
             if rows[k, side, 12] != 0.0:
-                change = pushed_by(rows[k, side], rows[k, side, 12], mass_kg, change)
+                change = pushed_by(rows, k, side, rows[k, side, 12], per_kg, change)
     for _ in range(law.iterations):
         most = 0.0
         for k in range(found):
-            row = rows[k, 0]
-            more = max(row[10] - speed_of(row, change) * row[9], -row[12])
-            row[12] += more
-            change = pushed_by(row, more, mass_kg, change)
-            most = max(most, abs(more / row[9]))
+            more = rows[k, 0, 10] - speed_of(rows, k, 0, change) * rows[k, 0, 9]
+            more = max(more, -rows[k, 0, 12])
+            rows[k, 0, 12] += more
+            change = pushed_by(rows, k, 0, more, per_kg, change)
+            most = max(most, abs(more / rows[k, 0, 9]))
         for k in range(found):
             limit = law.friction * rows[k, 0, 12]
-            first, second = rows[k, 1], rows[k, 2]
-            if limit <= 0.0 and (law.manifolds or first[12] == second[12] == 0.0):
+            first, second = rows[k, 1, 12], rows[k, 2, 12]
+            if limit <= 0.0 and (law.manifolds or first == second == 0.0):
                 continue  # Bullet leaves the friction of a contact that has let go
-            one = first[12] + first[10] - speed_of(first, change) * first[9]
+            one = first + rows[k, 1, 10] - speed_of(rows, k, 1, change) * rows[k, 1, 9]
+            two = second + rows[k, 2, 10] - speed_of(rows, k, 2, change) * rows[k, 2, 9]
             if law.cone:
-                two = second[12] + second[10] - speed_of(second, change) * second[9]
                 length = sqrt(one * one + two * two)
                 if length > limit:
                     one, two = one * limit / length, two * limit / length
             else:
                 one = min(max(one, -limit), limit)
-            more = one - first[12]
-            first[12] += more
-            change = pushed_by(first, more, mass_kg, change)
-            most = max(most, abs(more / first[9]))
+            rows[k, 1, 12] = one
+            change = pushed_by(rows, k, 1, one - first, per_kg, change)
             if not law.cone:
-                two = second[12] + second[10] - speed_of(second, change) * second[9]
+                two = second + rows[k, 2, 10] - speed_of(rows, k, 2, change) * rows[k, 2, 9]
                 two = min(max(two, -limit), limit)
-            more = two - second[12]
-            second[12] += more
-            change = pushed_by(second, more, mass_kg, change)
-            most = max(most, abs(more / second[9]))
+            rows[k, 2, 12] = two
+            change = pushed_by(rows, k, 2, two - second, per_kg, change)
+            most = max(most, abs((one - first) / rows[k, 1, 9]))
+            most = max(most, abs((two - second) / rows[k, 2, 9]))
         if most <= law.tolerance_m_s:
             break
+    return change
+
+
+@compiled
+def remember(contacts: Contacts, law: Law, found: int) -> None:
+    """Keeps the impulses for the next step."""
+    rows = contacts.rows
     for k in range(found):
         owner = int(contacts.owners[k])
         if law.manifolds:
             contacts.impulses[owner // POINTS, owner % POINTS] = rows[k, 0, 12]
             continue
         contacts.impulses[0, owner] = rows[k, 0, 12]
-        first, second = rows[k, 1], rows[k, 2]
-        contacts.friction[owner, 0] = first[0] * first[12] + second[0] * second[12]
-        contacts.friction[owner, 1] = first[1] * first[12] + second[1] * second[12]
-    return change
+        contacts.friction[owner, 2] = contacts.counts[0]
+        for axis in range(2):
+            first, second = rows[k, 1, axis] * rows[k, 1, 12], rows[k, 2, axis] * rows[k, 2, 12]
+            contacts.friction[owner, axis] = first + second
 
 
 def contacts_of(groups: tuple[FloatArray, ...]) -> Contacts:
@@ -533,7 +544,7 @@ def contacts_of(groups: tuple[FloatArray, ...]) -> Contacts:
         local=np.zeros((hulls, POINTS, 3)),
         below=np.zeros((hulls, POINTS, 2)),
         impulses=np.zeros((hulls, max(POINTS, count))),
-        friction=np.zeros((count, 2)),
+        friction=np.zeros((count, 3)),
         places=np.zeros((most, 4)),
         owners=np.zeros(most, dtype=np.int64),
         rows=np.zeros((most, 3, ROW)),

@@ -197,7 +197,7 @@ def unpacked(now: NDArray[Any], fixed: NDArray[Any], data: FloatArray, pig: int)
         np.array(
             [
                 *(0, 3 * n, n, 12 * b, 2 * AZIMUTHS * b, 3 * m, h + 1, h, 3 * POINTS * h),
-                *(2 * POINTS * h, kept * h, 2 * m, 4 * most, most, 3 * ROW * most),
+                *(2 * POINTS * h, kept * h, 3 * m, 4 * most, most, 3 * ROW * most),
             ]
         )
     )
@@ -208,7 +208,7 @@ def unpacked(now: NDArray[Any], fixed: NDArray[Any], data: FloatArray, pig: int)
         data[ends[7] : ends[8]].reshape(h, POINTS, 3),
         data[ends[8] : ends[9]].reshape(h, POINTS, 2),
         data[ends[9] : ends[10]].reshape(h, kept),
-        data[ends[10] : ends[11]].reshape(m, 2),
+        data[ends[10] : ends[11]].reshape(m, 3),
         data[ends[11] : ends[12]].reshape(most, 4),
         data[ends[12] : ends[13]],
         data[ends[13] : ends[14]].reshape(most, 3, ROW),

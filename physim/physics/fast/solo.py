@@ -159,7 +159,7 @@ def data_of(body: Body, bound: EnergyBound | None) -> FloatArray:
     corners = np.concatenate(groups)
     m, h = len(corners), len(groups)
     most, kept = max(m, POINTS * h), max(POINTS, m)
-    room = h + 3 * POINTS * h + 2 * POINTS * h + kept * h + 2 * m + 4 * most + most + 3 * ROW * most
+    room = h + 3 * POINTS * h + 2 * POINTS * h + kept * h + 3 * m + 4 * most + most + 3 * ROW * most
     pieces = [
         body.hull_columns_m.ravel(),
         body.hull_radii_m,
