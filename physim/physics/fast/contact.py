@@ -40,6 +40,7 @@ MARGIN_M = 1e-5  # of Bullet's hulls
 SLOP_M = 1e-7  # an overlap that is left alone
 TURN_SHARE = 0.1  # of the turn that pushes an overlap apart
 MOST_TURN_RAD = 0.25 * math.pi  # of one step
+NOTHING = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 SLOWEST_SLIDE = 2.2e-16 * 1e-4  # [m2/s2]: the direction of a slower one is none
 ROW = 14  # numbers of a row of the solver
 POINTS = 4  # of a manifold
@@ -166,7 +167,7 @@ def forget(contacts: Contacts) -> None:
 
 
 @compiled
-def find_corners(contacts: Contacts, law: Law, place: FloatArray, r: Rotation) -> int:
+def find_corners(contacts: Contacts, law: Law, place: Triple, r: Rotation) -> int:
     """Every corner near the table is a contact; how many there are."""
     hulls, places, owners = contacts.hulls, contacts.places, contacts.owners
     limit_m = law.contact_m - place[2]
@@ -186,7 +187,7 @@ def find_corners(contacts: Contacts, law: Law, place: FloatArray, r: Rotation) -
 
 
 @compiled
-def find_manifolds(contacts: Contacts, law: Law, place: FloatArray, r: Rotation) -> int:
+def find_manifolds(contacts: Contacts, law: Law, place: Triple, r: Rotation) -> int:
     """Each hull offers its lowest corner and remembers up to four; how many contacts there are."""
     hulls, starts, found = contacts.hulls, contacts.starts, 0
     for h in range(len(starts) - 1):
@@ -233,7 +234,7 @@ def find_manifolds(contacts: Contacts, law: Law, place: FloatArray, r: Rotation)
 
 @compiled
 def still_there(
-    contacts: Contacts, h: int, count: int, contact_m: float, place: FloatArray, r: Rotation
+    contacts: Contacts, h: int, count: int, contact_m: float, place: Triple, r: Rotation
 ) -> int:
     """Drops the points of a manifold that have left the table or slid away; how many stay."""
     local, below, last = contacts.local[h], contacts.below[h], count
@@ -251,7 +252,7 @@ def still_there(
 
 @compiled
 def replaced(
-    contacts: Contacts, h: int, point: Triple, height: float, place: FloatArray, r: Rotation
+    contacts: Contacts, h: int, point: Triple, height: float, place: Triple, r: Rotation
 ) -> int:
     """Which of four points a fifth takes the place of: the deepest stays, the area grows most."""
     local, deepest, low = contacts.local[h], -1, height
@@ -283,7 +284,7 @@ def replaced(
 
 
 @compiled
-def step(
+def steps(
     contacts: Contacts,
     law: Law,
     mass_kg: float,
@@ -293,35 +294,59 @@ def step(
     velocity: FloatArray,
     spin: FloatArray,
     step_s: float,
+    count: int,
 ) -> None:
-    """One step of a pig; its state (place, attitude, velocity, spin) is changed."""
-    q = (quat[0], quat[1], quat[2], quat[3])
+    """So many steps of a pig; its state (place, attitude, velocity, spin) is changed."""
+    x, q = (place[0], place[1], place[2]), (quat[0], quat[1], quat[2], quat[3])
+    v, w = (velocity[0], velocity[1], velocity[2]), (spin[0], spin[1], spin[2])
+    share = 1.0 - math.exp(-step_s / law.recovery_s)
+    for _ in range(count):
+        x, q, v, w = step(contacts, law, mass_kg, moments, x, q, v, w, step_s, share)
+    place[0], place[1], place[2] = x
+    quat[0], quat[1], quat[2], quat[3] = q
+    velocity[0], velocity[1], velocity[2] = v
+    spin[0], spin[1], spin[2] = w
+
+
+@compiled
+def step(
+    contacts: Contacts,
+    law: Law,
+    mass_kg: float,
+    moments: Triple,
+    x: Triple,
+    q: Quat,
+    v: Triple,
+    w: Triple,
+    step_s: float,
+    share: float,
+) -> tuple[Triple, Quat, Triple, Triple]:
+    """The state (place, attitude, velocity, spin) after a step."""
     r = rotation(q)
     if law.manifolds:
-        found = find_manifolds(contacts, law, place, r)
+        found = find_manifolds(contacts, law, x, r)
     else:
-        found = find_corners(contacts, law, place, r)
-    turn = gyroscopic(r, moments, (spin[0], spin[1], spin[2]), step_s)
+        found = find_corners(contacts, law, x, r)
+    turn = gyroscopic(r, moments, w, step_s)
+    fall = -GRAVITY * step_s
+    push, change = NOTHING, NOTHING
     if found > 0:
-        before = (velocity[0], velocity[1], velocity[2]), (spin[0], spin[1], spin[2])
-        make_rows(contacts, law, found, mass_kg, inverse_inertia(r, moments), before, turn, step_s)
-        pushed, push = separate(contacts.rows, law, found, mass_kg)
+        inverse = inverse_inertia(r, moments)
+        deep = make_rows(contacts, law, found, mass_kg, inverse, v, w, turn, step_s, share)
         change = solve(contacts.rows, law, found, mass_kg)
         remember(contacts, law, found)
-        for k in range(3):
-            velocity[k] += change[k]
-            spin[k] += change[3 + k]
-        if pushed:
-            for k in range(3):
-                place[k] += push[k] * step_s
-            back = (push[3] * TURN_SHARE, push[4] * TURN_SHARE, push[5] * TURN_SHARE)
+        if deep:
+            push = separate(contacts.rows, law, found, mass_kg)
+            back = push[3] * TURN_SHARE, push[4] * TURN_SHARE, push[5] * TURN_SHARE
             q = turned(q, back, step_s)
-    velocity[2] -= GRAVITY * step_s
-    for k in range(3):
-        spin[k] += turn[k]
-        place[k] += velocity[k] * step_s
-    q = turned(q, (spin[0], spin[1], spin[2]), step_s)
-    quat[0], quat[1], quat[2], quat[3] = q
+    v = v[0] + change[0], v[1] + change[1], v[2] + change[2] + fall
+    w = w[0] + change[3] + turn[0], w[1] + change[4] + turn[1], w[2] + change[5] + turn[2]
+    x = (
+        x[0] + (push[0] + v[0]) * step_s,
+        x[1] + (push[1] + v[1]) * step_s,
+        x[2] + (push[2] + v[2]) * step_s,
+    )
+    return x, turned(q, w, step_s), v, w
 
 
 @compiled
@@ -345,20 +370,21 @@ def make_rows(
     found: int,
     mass_kg: float,
     inverse: Change,
-    before: tuple[Triple, Triple],
+    velocity: Triple,
+    spin: Triple,
     turn: Triple,
     step_s: float,
-) -> None:
-    """Fills the rows of the solver.
+    share: float,
+) -> bool:
+    """Fills the rows of the solver; whether anything overlaps.
 
     A row has the direction (3), the lever arm's moment about the centre of mass (3), the spin that
     a unit impulse makes (3), the impulse that a unit of speed takes, the impulse that is wanted,
     the one that pushes apart, and both as found so far.
     """
-    (u, v, t), spin = before
-    fall = -GRAVITY * step_s
+    u, v, t = velocity
+    fall, deep = -GRAVITY * step_s, False
     a, b, c = spin[0] + turn[0], spin[1] + turn[1], spin[2] + turn[2]
-    share = 1.0 - math.exp(-step_s / law.recovery_s)
     places, rows = contacts.places, contacts.rows
     for k in range(found):
         x, y, z = places[k, 0], places[k, 1], places[k, 2]
@@ -381,6 +407,7 @@ def make_rows(
         rows[k, 0, 10] = (bounce - speed - max(0.0, gap) / step_s) * rows[k, 0, 9]
         rows[k, 0, 11] = max(0.0, -gap) * share / step_s * rows[k, 0, 9]
         rows[k, 0, 13] = 0.0
+        deep = deep or gap < 0.0
         owner = int(contacts.owners[k])
         if law.manifolds:
             rows[k, 0, 12] = law.warm * contacts.impulses[owner // POINTS, owner % POINTS]
@@ -398,6 +425,7 @@ def make_rows(
                 x_n_s, y_n_s = contacts.friction[owner, 0], contacts.friction[owner, 1]
                 before_n_s = rows[k, side, 0] * x_n_s + rows[k, side, 1] * y_n_s
                 rows[k, side, 12] = law.warm * before_n_s
+    return deep
 
 
 @compiled
@@ -450,15 +478,14 @@ def pushed_by(
 
 
 @compiled
-def separate(rows: FloatArray, law: Law, found: int, mass_kg: float) -> tuple[bool, Change]:
-    """The speeds that push overlaps apart, and whether there are any."""
-    pushed, push = False, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+def separate(rows: FloatArray, law: Law, found: int, mass_kg: float) -> Change:
+    """The speeds that push overlaps apart."""
+    push = NOTHING
     for _ in range(law.iterations):
         most = 0.0
         for k in range(found):
             if rows[k, 0, 11] == 0.0:
                 continue
-            pushed = True
             more = rows[k, 0, 11] - speed_of(rows, k, 0, push) * rows[k, 0, 9]
             more = max(more, -rows[k, 0, 13])
             rows[k, 0, 13] += more
@@ -466,13 +493,13 @@ def separate(rows: FloatArray, law: Law, found: int, mass_kg: float) -> tuple[bo
             most = max(most, abs(more / rows[k, 0, 9]))
         if most <= law.tolerance_m_s:
             break
-    return pushed, push
+    return push
 
 
 @compiled
 def solve(rows: FloatArray, law: Law, found: int, mass_kg: float) -> Change:
     """Finds the impulses; what they change."""
-    change, per_kg = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 1.0 / mass_kg
+    change, per_kg = NOTHING, 1.0 / mass_kg
     for k in range(found):
         for side in range(3):
             if rows[k, side, 12] != 0.0:
@@ -561,21 +588,3 @@ def as_bullet_rounds(corners_m: FloatArray) -> FloatArray:
     middle, cell = 0.5 * (low + high), (high - low) / 10216.0
     rounded: FloatArray = (middle + np.trunc((corners - middle) * (1.0 / cell)) * cell) / 100.0
     return rounded
-
-
-@compiled
-def steps(
-    contacts: Contacts,
-    law: Law,
-    mass_kg: float,
-    moments: Triple,
-    place: FloatArray,
-    quat: FloatArray,
-    velocity: FloatArray,
-    spin: FloatArray,
-    step_s: float,
-    count: int,
-) -> None:
-    """So many steps of a pig."""
-    for _ in range(count):
-        step(contacts, law, mass_kg, moments, place, quat, velocity, spin, step_s)

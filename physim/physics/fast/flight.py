@@ -239,14 +239,34 @@ def table_wait(
     spin is along the body's axes; height and speed are those of the centre of mass.
     """
     x, y, z = up_in_body(q)
-    heights = project(hull, (x, y, z)) + height_m
-    if heights.min() <= CONTACT_GAP_M:
-        return 0.0
     a, b, c = spin
     # Of the up direction seen from the body.
-    speeds = project(hull, (y * c - z * b, z * a - x * c, x * b - y * a)) + up_m_s
-    waits = (speeds + np.sqrt(speeds * speeds + 2.0 * most * heights)) / most
-    return float(waits.min())
+    u, v, w = y * c - z * b, z * a - x * c, x * b - y * a
+    wait = math.inf
+    for k in range(len(most)):
+        height = hull[0, k] * x + hull[1, k] * y + hull[2, k] * z + height_m
+        if height <= CONTACT_GAP_M:
+            return 0.0
+        speed = hull[0, k] * u + hull[1, k] * v + hull[2, k] * w + up_m_s
+        wait = min(wait, (speed + sqrt(speed * speed + 2.0 * most[k] * height)) / most[k])
+    return wait
+
+
+@compiled
+def heights_into(heights: FloatArray, hull: FloatArray, q: Quat, height_m: float) -> None:
+    """Puts the height of each corner above the table into an array (n,)."""
+    x, y, z = up_in_body(q)
+    for k in range(len(heights)):
+        heights[k] = hull[0, k] * x + hull[1, k] * y + hull[2, k] * z + height_m
+
+
+@compiled
+def lowest_between(before: FloatArray, after: FloatArray, dips: FloatArray) -> float:
+    """What no corner (n,) is below between two nodes."""
+    lowest = math.inf
+    for k in range(len(dips)):
+        lowest = min(lowest, min(before[k], after[k]) - dips[k])
+    return lowest
 
 
 @compiled
@@ -281,14 +301,15 @@ def landing_time_s(
     q = rotated_on(q, momentum, moments, step_s, number)
     begin_s = number * step_s
     here = height_m + begin_s * up_m_s - 0.5 * GRAVITY * begin_s * begin_s
-    before = project(hull, up_in_body(q)) + here
+    before, after = np.empty(len(radii)), np.empty(len(radii))
+    heights_into(before, hull, q, here)
     while time_s < MAX_FLIGHT_S:
         # The interval from node `number`, at which the attitude is q, to the next one.
         begin_s, end_s = number * step_s, (number + 1) * step_s
         next_q = rotated(q, momentum, moments, step_s)
         there = height_m + end_s * up_m_s - 0.5 * GRAVITY * end_s * end_s
-        after = project(hull, up_in_body(next_q)) + there
-        free = there > lowest_m and (np.minimum(before, after) - dips).min() > CONTACT_GAP_M
+        heights_into(after, hull, next_q, there)
+        free = there > lowest_m and lowest_between(before, after, dips) > CONTACT_GAP_M
         while not free and time_s < end_s:
             rest_s = time_s - begin_s
             now = q if rest_s <= 0.0 else rotated(q, momentum, moments, rest_s)
@@ -301,5 +322,6 @@ def landing_time_s(
             time_s += wait
         time_s = max(time_s, end_s)
         number += 1
-        q, before = next_q, after
+        q = next_q
+        before, after = after, before
     return MAX_FLIGHT_S

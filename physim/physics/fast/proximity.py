@@ -24,7 +24,7 @@ import numpy as np
 
 from physim.compiled import compiled
 from physim.physics.fast.bounds import _ARC_POINTS, _WIDEST_RAD, max_com_height_m
-from physim.physics.fast.single import AZIMUTHS, PigRecord
+from physim.physics.fast.single import AZIMUTHS, PigRecord, turn
 from physim.physics.state import GRAVITY, body_to_world, project, up_in_body, world_to_body
 from physim.types import FloatArray, Quat, Triple
 
@@ -78,6 +78,7 @@ def certain_basin(pig: PigRecord) -> int:
 @compiled
 def basin_of(pig: PigRecord) -> int:
     """The first basin that holds the pig, or -1."""
+    turn(pig)
     p = pig.now[0]
     x, y, z = up_in_body((p.attitude[0], p.attitude[1], p.attitude[2], p.attitude[3]))
     for index in range(len(pig.basins)):
@@ -169,6 +170,8 @@ def min_time_s(speed_m_s: float, travel_m: float, pigs: int) -> float:
 @compiled
 def distance_m(first: PigRecord, second: PigRecord, cutoff_m: float) -> float:
     """A lower bound of the distance of two pigs: at least half of it, or above the cutoff."""
+    turn(first)
+    turn(second)
     p, q = first.now[0], second.now[0]
     bound = hull_distance_bound(
         first.hull,
@@ -192,6 +195,7 @@ def for_engine(pig: PigRecord, state: FloatArray) -> None:
     In flight that is faster by the fall of half a step. An engine that halves its steps begins up
     to half of that too slow, which vanishes with the step.
     """
+    turn(pig)
     p = pig.now[0]
     state[:3], state[3:7], state[7:10], state[10:] = p.centre, p.attitude, p.moving, p.turning
     if p.flying:

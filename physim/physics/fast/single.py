@@ -89,6 +89,7 @@ PIG: Any = np.dtype(
         ("attitude", "f8", 4),
         ("moving", "f8", 3),
         ("turning", "f8", 3),
+        ("turned", "?"),  # whether attitude and spin are those at the check; see `turn`
         ("clearance_m", "f8"),
         ("energy_m", "f8"),  # potential and kinetic over m g, once it is lifted onto the table
         ("speed_m_s", "f8"),
@@ -301,15 +302,31 @@ def flight_at(pig: PigRecord, time_s: float) -> tuple[Triple, Quat, Triple, Trip
 def fly_on(pig: PigRecord) -> None:
     """To this check, in the air; a pig that took off after it is held a moment before."""
     p, c = pig.now[0], pig.fixed[0]
-    place, q, velocity, spin = flight_at(pig, p.base_steps * c.step_s - p.began_s)
-    put(p.centre, place)
-    put_quat(p.attitude, q)
-    put(p.moving, velocity)
-    put(p.turning, spin)
-    u, v, w = velocity
+    time_s = p.base_steps * c.step_s - p.began_s
+    x, y, z = triple(p.start_place)
+    u, v, w = triple(p.start_velocity)
+    put(
+        p.centre,
+        (x + time_s * u, y + time_s * v, z + time_s * w - 0.5 * GRAVITY * time_s * time_s),
+    )
+    w -= GRAVITY * time_s
+    put(p.moving, (u, v, w))
+    p.turned = False
     p.speed_m_s = sqrt(u * u + v * v + w * w)
     p.turning_m_s = c.radius_m * p.fastest
     p.energy_m = p.flight_energy_m + c.compression_m
+
+
+@compiled
+def turn(pig: PigRecord) -> None:
+    """Finds the attitude at this check, which few ask for of a pig in the air."""
+    p = pig.now[0]
+    if p.turned:
+        return
+    _, q, _, spin = flight_at(pig, p.base_steps * pig.fixed[0].step_s - p.began_s)
+    put_quat(p.attitude, q)
+    put(p.turning, spin)
+    p.turned = True
 
 
 @compiled
@@ -340,6 +357,7 @@ def check(pig: PigRecord, halvings: int) -> None:
     put_quat(p.attitude, q)
     put(p.moving, velocity)
     put(p.turning, spin)
+    p.turned = True
     p.clearance_m, p.speed_m_s, p.turning_m_s = clearance_m, speed_m_s, turning_m_s
     if c.half_stiffness > 0.0:  # a soft pig has what it sinks in as energy of its springs
         springs_m = c.half_stiffness * squared_depths_m2(pig.hull, q, place[2])

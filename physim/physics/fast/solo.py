@@ -21,7 +21,7 @@ from physim.physics.engine import (
 )
 from physim.physics.fast.bounds import EnergyBound
 from physim.physics.fast.contact import POINTS, ROW
-from physim.physics.fast.single import AZIMUTHS, CONSTANTS, PIG, PigRecord, time_of, unpacked
+from physim.physics.fast.single import AZIMUTHS, CONSTANTS, PIG, PigRecord, time_of, turn, unpacked
 from physim.physics.state import PlainState, RestCriterion
 from physim.physics.surfaces import EngineSettings
 from physim.types import GRAVITY_M_S2, FloatArray, Table
@@ -96,6 +96,7 @@ class PigAlone(Engine):
 
     def plain(self) -> PlainState:
         """The state at the last check, principal frame."""
+        turn(self.record)
         now = self.now[0]
         numbers = [now[name].tolist() for name in ("centre", "attitude", "moving", "turning")]
         return PlainState(*map(tuple, numbers))
