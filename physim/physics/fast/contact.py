@@ -167,11 +167,16 @@ def forget(contacts: Contacts) -> None:
 
 
 @compiled
-def find_corners(contacts: Contacts, law: Law, place: Triple, r: Rotation) -> int:
+def find_corners(
+    hulls: FloatArray,
+    places: FloatArray,
+    owners: FloatArray,
+    contact_m: float,
+    place: Triple,
+    r: Rotation,
+) -> int:
     """Every corner near the table is a contact; how many there are."""
-    hulls, places, owners = contacts.hulls, contacts.places, contacts.owners
-    limit_m = law.contact_m - place[2]
-    contacts.counts[0] += 1.0
+    limit_m = contact_m - place[2]
     found = 0
     for corner in range(hulls.shape[1]):
         x, y, z = hulls[0, corner], hulls[1, corner], hulls[2, corner]
@@ -326,14 +331,17 @@ def step(
     if law.manifolds:
         found = find_manifolds(contacts, law, x, r)
     else:
-        found = find_corners(contacts, law, x, r)
+        found = find_corners(contacts.hulls, contacts.places, contacts.owners, law.contact_m, x, r)
     turn = gyroscopic(r, moments, w, step_s)
     fall = -GRAVITY * step_s
     push, change = NOTHING, NOTHING
     if found > 0:
         inverse = inverse_inertia(r, moments)
-        deep = make_rows(contacts, law, found, mass_kg, inverse, v, w, turn, step_s, share)
-        change = solve(contacts.rows, law, found, mass_kg)
+        rows = contacts.rows
+        speeds = (v, w, (w[0] + turn[0], w[1] + turn[1], w[2] + turn[2]))
+        deep = make_rows(rows, contacts.places, law, found, mass_kg, inverse, speeds, step_s, share)
+        recall(contacts, law, found)
+        change = solve(rows, law, found, mass_kg)
         remember(contacts, law, found)
         if deep:
             push = separate(contacts.rows, law, found, mass_kg)
@@ -365,14 +373,13 @@ def inverse_inertia(r: Rotation, moments: Triple) -> Change:
 
 @compiled
 def make_rows(
-    contacts: Contacts,
+    rows: FloatArray,
+    places: FloatArray,
     law: Law,
     found: int,
     mass_kg: float,
     inverse: Change,
-    velocity: Triple,
-    spin: Triple,
-    turn: Triple,
+    speeds: tuple[Triple, Triple, Triple],
     step_s: float,
     share: float,
 ) -> bool:
@@ -382,10 +389,8 @@ def make_rows(
     a unit impulse makes (3), the impulse that a unit of speed takes, the impulse that is wanted,
     the one that pushes apart, and both as found so far.
     """
-    u, v, t = velocity
+    (u, v, t), spin, (a, b, c) = speeds
     fall, deep = -GRAVITY * step_s, False
-    a, b, c = spin[0] + turn[0], spin[1] + turn[1], spin[2] + turn[2]
-    places, rows = contacts.places, contacts.rows
     for k in range(found):
         x, y, z = places[k, 0], places[k, 1], places[k, 2]
         sinking = t + spin[0] * y - spin[1] * x
@@ -403,29 +408,34 @@ def make_rows(
         fill_row(rows, k, 1, (along, across, 0.0), (x, y, z), mass_kg, inverse)
         fill_row(rows, k, 2, (across, -along, 0.0), (x, y, z), mass_kg, inverse)
         gap = places[k, 3] + SLOP_M
-        speed = t + fall + rows[k, 0, 3] * a + rows[k, 0, 4] * b + rows[k, 0, 5] * c
+        speed = t + fall + y * a - x * b
         rows[k, 0, 10] = (bounce - speed - max(0.0, gap) / step_s) * rows[k, 0, 9]
         rows[k, 0, 11] = max(0.0, -gap) * share / step_s * rows[k, 0, 9]
-        rows[k, 0, 13] = 0.0
+        rows[k, 0, 12] = rows[k, 1, 12] = rows[k, 2, 12] = rows[k, 0, 13] = 0.0
+        rows[k, 1, 11] = bounce
         deep = deep or gap < 0.0
-        owner = int(contacts.owners[k])
-        if law.manifolds:
-            rows[k, 0, 12] = law.warm * contacts.impulses[owner // POINTS, owner % POINTS]
-        elif bounce == 0.0 and contacts.friction[owner, 2] == contacts.counts[0] - 1.0:
-            rows[k, 0, 12] = law.warm * contacts.impulses[0, owner]
-        else:
-            rows[k, 0, 12] = 0.0
         for side in (1, 2):
             speed = rows[k, side, 0] * u + rows[k, side, 1] * v
             for axis in range(3):
                 speed += rows[k, side, 3 + axis] * spin[axis]
             rows[k, side, 10] = -speed * rows[k, side, 9]
-            rows[k, side, 12] = 0.0
-            if not law.manifolds and rows[k, 0, 12] > 0.0:
-                x_n_s, y_n_s = contacts.friction[owner, 0], contacts.friction[owner, 1]
-                before_n_s = rows[k, side, 0] * x_n_s + rows[k, side, 1] * y_n_s
-                rows[k, side, 12] = law.warm * before_n_s
     return deep
+
+
+@compiled
+def recall(contacts: Contacts, law: Law, found: int) -> None:
+    """Sets out from the impulses of the last step; of a bouncing corner from none."""
+    rows, friction = contacts.rows, contacts.friction
+    contacts.counts[0] += not law.manifolds
+    for k in range(found):
+        owner = int(contacts.owners[k])
+        if law.manifolds:
+            rows[k, 0, 12] = law.warm * contacts.impulses[owner // POINTS, owner % POINTS]
+        elif rows[k, 1, 11] == 0.0 and friction[owner, 2] == contacts.counts[0] - 1.0:
+            rows[k, 0, 12] = law.warm * contacts.impulses[0, owner]
+            for side in (1, 2):
+                along = rows[k, side, 0] * friction[owner, 0]
+                rows[k, side, 12] = law.warm * (along + rows[k, side, 1] * friction[owner, 1])
 
 
 @compiled
