@@ -44,6 +44,11 @@ COMPILED = njit is not None
 """Whether the innermost loops are compiled."""
 
 
+def inlined(function: Function) -> Function:
+    """Compiles a function into those that call it; it costs no call there."""
+    return function if njit is None else cast(Function, njit(function, inline="always"))
+
+
 def compiled(function: Function) -> Function:
     """Compiles a function of plain numbers, tuples and arrays at its first call.
 

@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from physim.compiled import compiled
+from physim.compiled import compiled, inlined
 from physim.physics.state import GRAVITY
 from physim.quaternions import product as _product
 from physim.types import FloatArray, Quat, Triple
@@ -134,7 +134,7 @@ def turned(q: Quat, spin: Triple, step_s: float) -> Quat:
     return x * scale, y * scale, z * scale, w * scale
 
 
-@compiled
+@inlined
 def gyroscopic(r: Rotation, moments: Triple, spin: Triple, step_s: float) -> Triple:
     """What the gyroscopic torque adds to the spin (world) in a step: one implicit Newton step."""
     u, v, t = spin
@@ -166,7 +166,7 @@ def forget(contacts: Contacts) -> None:
     contacts.friction[:, 2] = -1.0
 
 
-@compiled
+@inlined
 def find_corners(
     hulls: FloatArray,
     places: FloatArray,
@@ -191,7 +191,7 @@ def find_corners(
     return found
 
 
-@compiled
+@inlined
 def find_manifolds(contacts: Contacts, law: Law, place: Triple, r: Rotation) -> int:
     """Each hull offers its lowest corner and remembers up to four; how many contacts there are."""
     hulls, starts, found = contacts.hulls, contacts.starts, 0
@@ -313,7 +313,7 @@ def steps(
     spin[0], spin[1], spin[2] = w
 
 
-@compiled
+@inlined
 def step(
     contacts: Contacts,
     law: Law,
@@ -357,7 +357,7 @@ def step(
     return x, turned(q, w, step_s), v, w
 
 
-@compiled
+@inlined
 def inverse_inertia(r: Rotation, moments: Triple) -> Change:
     """The inverse inertia tensor in the world: xx, xy, xz, yy, yz, zz."""
     i, j, k = 1.0 / moments[0], 1.0 / moments[1], 1.0 / moments[2]
@@ -371,7 +371,7 @@ def inverse_inertia(r: Rotation, moments: Triple) -> Change:
     )
 
 
-@compiled
+@inlined
 def make_rows(
     rows: FloatArray,
     places: FloatArray,
@@ -422,7 +422,7 @@ def make_rows(
     return deep
 
 
-@compiled
+@inlined
 def recall(contacts: Contacts, law: Law, found: int) -> None:
     """Sets out from the impulses of the last step; of a bouncing corner from none."""
     rows, friction = contacts.rows, contacts.friction
@@ -438,7 +438,7 @@ def recall(contacts: Contacts, law: Law, found: int) -> None:
                 rows[k, side, 12] = law.warm * (along + rows[k, side, 1] * friction[owner, 1])
 
 
-@compiled
+@inlined
 def fill_row(
     rows: FloatArray, k: int, side: int, n: Triple, at: Triple, mass_kg: float, inverse: Change
 ) -> None:
@@ -456,7 +456,7 @@ def fill_row(
     )
 
 
-@compiled
+@inlined
 def speed_of(rows: FloatArray, k: int, side: int, change: Change) -> float:
     """The speed along a row that these speeds and spins make."""
     u, v, w, a, b, c = change
@@ -470,7 +470,7 @@ def speed_of(rows: FloatArray, k: int, side: int, change: Change) -> float:
     )
 
 
-@compiled
+@inlined
 def pushed_by(
     rows: FloatArray, k: int, side: int, impulse: float, per_kg: float, change: Change
 ) -> Change:
@@ -487,7 +487,7 @@ def pushed_by(
     )
 
 
-@compiled
+@inlined
 def separate(rows: FloatArray, law: Law, found: int, mass_kg: float) -> Change:
     """The speeds that push overlaps apart."""
     push = NOTHING
@@ -506,7 +506,7 @@ def separate(rows: FloatArray, law: Law, found: int, mass_kg: float) -> Change:
     return push
 
 
-@compiled
+@inlined
 def solve(rows: FloatArray, law: Law, found: int, mass_kg: float) -> Change:
     """Finds the impulses; what they change."""
     change, per_kg = NOTHING, 1.0 / mass_kg
@@ -549,7 +549,7 @@ def solve(rows: FloatArray, law: Law, found: int, mass_kg: float) -> Change:
     return change
 
 
-@compiled
+@inlined
 def remember(contacts: Contacts, law: Law, found: int) -> None:
     """Keeps the impulses for the next step."""
     rows = contacts.rows
