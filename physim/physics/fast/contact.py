@@ -27,11 +27,11 @@ from __future__ import annotations
 
 import math
 from math import cos, sin, sqrt
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
-from physim.compiled import compiled, inlined
+from physim.compiled import compiled
 from physim.physics.state import GRAVITY
 from physim.quaternions import product as _product
 from physim.types import FloatArray, Quat, Triple
@@ -50,60 +50,28 @@ Rotation = tuple[float, float, float, float, float, float, float, float, float]
 Change = tuple[float, float, float, float, float, float]  # of velocity and spin, in the world
 
 
-class Contacts(NamedTuple):
-    """What the solver remembers of a pig's contacts, and room to work in.
-
-    Attributes:
-        hulls: (3, n) corners that can touch the table, principal frame [m].
-        starts: (h + 1,) where each manifold's corners begin; (2,) where there are no manifolds.
-        counts: (h,) points of each manifold; the number of the step without manifolds.
-        local: (h, 4, 3) these points in the principal frame [m].
-        below: (h, 4, 2) where each met the table [m].
-        impulses: (h, 4) normal ones of the last step; by corner (1, n) without manifolds.
-        friction: (n, 3) of each corner without manifolds: friction of the last step that it was a
-            contact in, along the table's x and y [N s], and the number of that step.
-        places: (m, 4) of each contact of a step: place in the world and height [m].
-        owners: (m,) manifold and point of each, as one number; its corner without manifolds.
-        rows: (m, 3, ROW) the rows of each: normal, along the sliding, across it.
-    """
-
-    hulls: FloatArray
-    starts: FloatArray
-    counts: FloatArray
-    local: FloatArray
-    below: FloatArray
-    impulses: FloatArray
-    friction: FloatArray
-    places: FloatArray
-    owners: FloatArray
-    rows: FloatArray
-
-
-class Law(NamedTuple):
-    """How contacts push.
-
-    Attributes:
-        friction, restitution: of the pair.
-        slowest_bounce_m_s: slower impacts do not bounce.
-        contact_m: height below which a corner is a contact.
-        iterations: of the solver, at most.
-        tolerance_m_s: the iterations end once none changes a speed by more.
-        recovery_s: time constant with which overlaps are pushed apart.
-        warm: share of the last step's impulses that the solver sets out from.
-        manifolds: whether contacts are Bullet's.
-        cone: whether friction is Coulomb's.
-    """
-
-    friction: float
-    restitution: float
-    slowest_bounce_m_s: float
-    contact_m: float
-    iterations: int
-    tolerance_m_s: float
-    recovery_s: float
-    warm: float
-    manifolds: bool
-    cone: bool
+MOST_CORNERS, MOST_CONTACTS, MOST_MANIFOLDS = 1024, 64, 16
+WORK: Any = np.dtype(
+    [
+        ("count", "i8"),  # of the steps since the pig was placed
+        # Of each contact of a step: place from the centre of mass, height; whose it is; its rows:
+        # normal, along the sliding, across it.
+        ("places", "f8", (MOST_CONTACTS, 4)),
+        ("owners", "i8", MOST_CONTACTS),
+        ("rows", "f8", (MOST_CONTACTS, 3, ROW)),
+        # Of each corner: the normal impulse and the friction (x, y) of the last step in which it was
+        # a contact [N s], and the number of that step.
+        ("corners", "f8", (MOST_CORNERS, 4)),
+        # Of each manifold: how many points it has; where each is (principal frame), where it met
+        # the table, and its last normal impulse.
+        ("points", "i8", MOST_MANIFOLDS),
+        ("local", "f8", (MOST_MANIFOLDS, POINTS, 3)),
+        ("below", "f8", (MOST_MANIFOLDS, POINTS, 2)),
+        ("impulses", "f8", (MOST_MANIFOLDS, POINTS)),
+    ],
+    align=True,
+)
+"""What the solver remembers of a pig's contacts, and room to work in."""
 
 
 @compiled
@@ -134,7 +102,7 @@ def turned(q: Quat, spin: Triple, step_s: float) -> Quat:
     return x * scale, y * scale, z * scale, w * scale
 
 
-@inlined
+@compiled
 def gyroscopic(r: Rotation, moments: Triple, spin: Triple, step_s: float) -> Triple:
     """What the gyroscopic torque adds to the spin (world) in a step: one implicit Newton step."""
     u, v, t = spin
@@ -160,28 +128,25 @@ def gyroscopic(r: Rotation, moments: Triple, spin: Triple, step_s: float) -> Tri
 
 
 @compiled
-def forget(contacts: Contacts) -> None:
+def forget(work: Any, fixed: Any) -> None:
     """Forgets the contacts of the steps before."""
-    contacts.counts[:] = 0.0
-    contacts.friction[:, 2] = -1.0
+    work.count = 0
+    work.points[:] = 0
+    for k in range(fixed.contact_corners):
+        work.corners[k, 3] = -1.0
 
 
-@inlined
-def find_corners(
-    hulls: FloatArray,
-    places: FloatArray,
-    owners: FloatArray,
-    contact_m: float,
-    place: Triple,
-    r: Rotation,
-) -> int:
+@compiled
+def find_corners(work: Any, fixed: Any, place: Triple, r: Rotation) -> int:
     """Every corner near the table is a contact; how many there are."""
-    limit_m = contact_m - place[2]
+    hull, places, owners = fixed.contact_hull, work.places, work.owners
+    limit_m = fixed.contact_m - place[2]
+    work.count += 1
     found = 0
-    for corner in range(hulls.shape[1]):
-        x, y, z = hulls[0, corner], hulls[1, corner], hulls[2, corner]
+    for corner in range(fixed.contact_corners):
+        x, y, z = hull[0, corner], hull[1, corner], hull[2, corner]
         height = x * r[6] + y * r[7] + z * r[8]
-        if height < limit_m:
+        if height < limit_m and found < MOST_CONTACTS:
             owners[found] = corner
             places[found, 0] = r[0] * x + r[1] * y + r[2] * z
             places[found, 1] = r[3] * x + r[4] * y + r[5] * z
@@ -191,12 +156,12 @@ def find_corners(
     return found
 
 
-@inlined
-def find_manifolds(contacts: Contacts, law: Law, place: Triple, r: Rotation) -> int:
+@compiled
+def find_manifolds(work: Any, fixed: Any, place: Triple, r: Rotation) -> int:
     """Each hull offers its lowest corner and remembers up to four; how many contacts there are."""
-    hulls, starts, found = contacts.hulls, contacts.starts, 0
-    for h in range(len(starts) - 1):
-        count = still_there(contacts, h, int(contacts.counts[h]), law.contact_m, place, r)
+    hulls, starts, found = fixed.contact_hull, fixed.starts, 0
+    for h in range(fixed.manifolds):
+        count = still_there(work, h, work.points[h], fixed.contact_m, place, r)
         corner, lowest = int(starts[h]), 1e9
         for k in range(int(starts[h]), int(starts[h + 1])):
             height = r[6] * hulls[0, k] + r[7] * hulls[1, k] + r[8] * hulls[2, k]
@@ -206,43 +171,43 @@ def find_manifolds(contacts: Contacts, law: Law, place: Triple, r: Rotation) -> 
         y = hulls[1, corner] - MARGIN_M * r[7]
         z = hulls[2, corner] - MARGIN_M * r[8]
         height = r[6] * x + r[7] * y + r[8] * z + place[2]
-        if height < law.contact_m:
-            at, nearest = -1, law.contact_m * law.contact_m
+        if height < fixed.contact_m:
+            at, nearest = -1, fixed.contact_m * fixed.contact_m
             for k in range(count):
                 a, b, c = (
-                    contacts.local[h, k, 0] - x,
-                    contacts.local[h, k, 1] - y,
-                    contacts.local[h, k, 2] - z,
+                    work.local[h, k, 0] - x,
+                    work.local[h, k, 1] - y,
+                    work.local[h, k, 2] - z,
                 )
                 square = a * a + b * b + c * c
                 if square < nearest:
                     at, nearest = k, square
             if at < 0:
-                at = count if count < POINTS else replaced(contacts, h, (x, y, z), height, place, r)
+                at = count if count < POINTS else replaced(work, h, (x, y, z), height, place, r)
                 count = max(count, at + 1)
-                contacts.impulses[h, at] = 0.0
-            contacts.local[h, at, 0], contacts.local[h, at, 1] = x, y
-            contacts.local[h, at, 2] = z
-            contacts.below[h, at, 0] = r[0] * x + r[1] * y + r[2] * z + place[0]
-            contacts.below[h, at, 1] = r[3] * x + r[4] * y + r[5] * z + place[1]
-        contacts.counts[h] = count
+                work.impulses[h, at] = 0.0
+            work.local[h, at, 0], work.local[h, at, 1] = x, y
+            work.local[h, at, 2] = z
+            work.below[h, at, 0] = r[0] * x + r[1] * y + r[2] * z + place[0]
+            work.below[h, at, 1] = r[3] * x + r[4] * y + r[5] * z + place[1]
+        work.points[h] = count
         for k in range(count):
-            x, y, z = contacts.local[h, k, 0], contacts.local[h, k, 1], contacts.local[h, k, 2]
-            contacts.owners[found] = POINTS * h + k
-            contacts.places[found, 0] = r[0] * x + r[1] * y + r[2] * z
-            contacts.places[found, 1] = r[3] * x + r[4] * y + r[5] * z
-            contacts.places[found, 2] = r[6] * x + r[7] * y + r[8] * z
-            contacts.places[found, 3] = contacts.places[found, 2] + place[2]
+            x, y, z = work.local[h, k, 0], work.local[h, k, 1], work.local[h, k, 2]
+            work.owners[found] = POINTS * h + k
+            work.places[found, 0] = r[0] * x + r[1] * y + r[2] * z
+            work.places[found, 1] = r[3] * x + r[4] * y + r[5] * z
+            work.places[found, 2] = r[6] * x + r[7] * y + r[8] * z
+            work.places[found, 3] = work.places[found, 2] + place[2]
             found += 1
     return found
 
 
 @compiled
 def still_there(
-    contacts: Contacts, h: int, count: int, contact_m: float, place: Triple, r: Rotation
+    work: Any, h: int, count: int, contact_m: float, place: Triple, r: Rotation
 ) -> int:
     """Drops the points of a manifold that have left the table or slid away; how many stay."""
-    local, below, last = contacts.local[h], contacts.below[h], count
+    local, below, last = work.local[h], work.below[h], count
     for k in range(count - 1, -1, -1):
         x, y, z = local[k, 0], local[k, 1], local[k, 2]
         height = r[6] * x + r[7] * y + r[8] * z + place[2]
@@ -251,16 +216,16 @@ def still_there(
         if height > contact_m or a * a + b * b > contact_m * contact_m:
             last -= 1
             local[k], below[k] = local[last], below[last]
-            contacts.impulses[h, k] = contacts.impulses[h, last]
+            work.impulses[h, k] = work.impulses[h, last]
     return last
 
 
 @compiled
 def replaced(
-    contacts: Contacts, h: int, point: Triple, height: float, place: Triple, r: Rotation
+    work: Any, h: int, point: Triple, height: float, place: Triple, r: Rotation
 ) -> int:
     """Which of four points a fifth takes the place of: the deepest stays, the area grows most."""
-    local, deepest, low = contacts.local[h], -1, height
+    local, deepest, low = work.local[h], -1, height
     for k in range(POINTS):
         depth = r[6] * local[k, 0] + r[7] * local[k, 1] + r[8] * local[k, 2] + place[2]
         if depth < low:
@@ -290,10 +255,8 @@ def replaced(
 
 @compiled
 def steps(
-    contacts: Contacts,
-    law: Law,
-    mass_kg: float,
-    moments: Triple,
+    work: Any,
+    fixed: Any,
     place: FloatArray,
     quat: FloatArray,
     velocity: FloatArray,
@@ -304,21 +267,19 @@ def steps(
     """So many steps of a pig; its state (place, attitude, velocity, spin) is changed."""
     x, q = (place[0], place[1], place[2]), (quat[0], quat[1], quat[2], quat[3])
     v, w = (velocity[0], velocity[1], velocity[2]), (spin[0], spin[1], spin[2])
-    share = 1.0 - math.exp(-step_s / law.recovery_s)
+    share = 1.0 - math.exp(-step_s / fixed.recovery_s)
     for _ in range(count):
-        x, q, v, w = step(contacts, law, mass_kg, moments, x, q, v, w, step_s, share)
+        x, q, v, w = step(work, fixed, x, q, v, w, step_s, share)
     place[0], place[1], place[2] = x
     quat[0], quat[1], quat[2], quat[3] = q
     velocity[0], velocity[1], velocity[2] = v
     spin[0], spin[1], spin[2] = w
 
 
-@inlined
+@compiled
 def step(
-    contacts: Contacts,
-    law: Law,
-    mass_kg: float,
-    moments: Triple,
+    work: Any,
+    fixed: Any,
     x: Triple,
     q: Quat,
     v: Triple,
@@ -328,23 +289,24 @@ def step(
 ) -> tuple[Triple, Quat, Triple, Triple]:
     """The state (place, attitude, velocity, spin) after a step."""
     r = rotation(q)
-    if law.manifolds:
-        found = find_manifolds(contacts, law, x, r)
+    if fixed.bullet:
+        found = find_manifolds(work, fixed, x, r)
     else:
-        found = find_corners(contacts.hulls, contacts.places, contacts.owners, law.contact_m, x, r)
-    turn = gyroscopic(r, moments, w, step_s)
+        found = find_corners(work, fixed, x, r)
+    moments = fixed.moments[0], fixed.moments[1], fixed.moments[2]
+    turn, mass_kg = gyroscopic(r, moments, w, step_s), fixed.mass_kg
     fall = -GRAVITY * step_s
     push, change = NOTHING, NOTHING
     if found > 0:
         inverse = inverse_inertia(r, moments)
-        rows = contacts.rows
+        rows = work.rows
         speeds = (v, w, (w[0] + turn[0], w[1] + turn[1], w[2] + turn[2]))
-        deep = make_rows(rows, contacts.places, law, found, mass_kg, inverse, speeds, step_s, share)
-        recall(contacts, law, found)
-        change = solve(rows, law, found, mass_kg)
-        remember(contacts, law, found)
+        deep = make_rows(rows, work.places, fixed, found, mass_kg, inverse, speeds, step_s, share)
+        recall(work, fixed, found)
+        change = solve(rows, fixed, found, mass_kg)
+        remember(work, fixed, found)
         if deep:
-            push = separate(contacts.rows, law, found, mass_kg)
+            push = separate(work.rows, fixed, found, mass_kg)
             back = push[3] * TURN_SHARE, push[4] * TURN_SHARE, push[5] * TURN_SHARE
             q = turned(q, back, step_s)
     v = v[0] + change[0], v[1] + change[1], v[2] + change[2] + fall
@@ -357,7 +319,7 @@ def step(
     return x, turned(q, w, step_s), v, w
 
 
-@inlined
+@compiled
 def inverse_inertia(r: Rotation, moments: Triple) -> Change:
     """The inverse inertia tensor in the world: xx, xy, xz, yy, yz, zz."""
     i, j, k = 1.0 / moments[0], 1.0 / moments[1], 1.0 / moments[2]
@@ -371,11 +333,11 @@ def inverse_inertia(r: Rotation, moments: Triple) -> Change:
     )
 
 
-@inlined
+@compiled
 def make_rows(
     rows: FloatArray,
     places: FloatArray,
-    law: Law,
+    fixed: Any,
     found: int,
     mass_kg: float,
     inverse: Change,
@@ -395,8 +357,8 @@ def make_rows(
         x, y, z = places[k, 0], places[k, 1], places[k, 2]
         sinking = t + spin[0] * y - spin[1] * x
         bounce = 0.0
-        if abs(sinking) >= law.slowest_bounce_m_s:
-            bounce = max(0.0, -law.restitution * sinking)
+        if abs(sinking) >= fixed.slowest_bounce_m_s:
+            bounce = max(0.0, -fixed.restitution * sinking)
         along, across = u + b * z - c * y, v + c * x - a * z
         square = along * along + across * across
         if square > SLOWEST_SLIDE:
@@ -422,23 +384,22 @@ def make_rows(
     return deep
 
 
-@inlined
-def recall(contacts: Contacts, law: Law, found: int) -> None:
+@compiled
+def recall(work: Any, fixed: Any, found: int) -> None:
     """Sets out from the impulses of the last step; of a bouncing corner from none."""
-    rows, friction = contacts.rows, contacts.friction
-    contacts.counts[0] += not law.manifolds
+    rows, corners = work.rows, work.corners
     for k in range(found):
-        owner = int(contacts.owners[k])
-        if law.manifolds:
-            rows[k, 0, 12] = law.warm * contacts.impulses[owner // POINTS, owner % POINTS]
-        elif rows[k, 1, 11] == 0.0 and friction[owner, 2] == contacts.counts[0] - 1.0:
-            rows[k, 0, 12] = law.warm * contacts.impulses[0, owner]
+        owner = work.owners[k]
+        if fixed.bullet:
+            rows[k, 0, 12] = fixed.warm * work.impulses[owner // POINTS, owner % POINTS]
+        elif rows[k, 1, 11] == 0.0 and corners[owner, 3] == work.count - 1:
+            rows[k, 0, 12] = fixed.warm * corners[owner, 0]
             for side in (1, 2):
-                along = rows[k, side, 0] * friction[owner, 0]
-                rows[k, side, 12] = law.warm * (along + rows[k, side, 1] * friction[owner, 1])
+                along = rows[k, side, 0] * corners[owner, 1]
+                rows[k, side, 12] = fixed.warm * (along + rows[k, side, 1] * corners[owner, 2])
 
 
-@inlined
+@compiled
 def fill_row(
     rows: FloatArray, k: int, side: int, n: Triple, at: Triple, mass_kg: float, inverse: Change
 ) -> None:
@@ -456,7 +417,7 @@ def fill_row(
     )
 
 
-@inlined
+@compiled
 def speed_of(rows: FloatArray, k: int, side: int, change: Change) -> float:
     """The speed along a row that these speeds and spins make."""
     u, v, w, a, b, c = change
@@ -470,7 +431,7 @@ def speed_of(rows: FloatArray, k: int, side: int, change: Change) -> float:
     )
 
 
-@inlined
+@compiled
 def pushed_by(
     rows: FloatArray, k: int, side: int, impulse: float, per_kg: float, change: Change
 ) -> Change:
@@ -487,11 +448,11 @@ def pushed_by(
     )
 
 
-@inlined
-def separate(rows: FloatArray, law: Law, found: int, mass_kg: float) -> Change:
+@compiled
+def separate(rows: FloatArray, fixed: Any, found: int, mass_kg: float) -> Change:
     """The speeds that push overlaps apart."""
     push = NOTHING
-    for _ in range(law.iterations):
+    for _ in range(fixed.iterations):
         most = 0.0
         for k in range(found):
             if rows[k, 0, 11] == 0.0:
@@ -501,20 +462,20 @@ def separate(rows: FloatArray, law: Law, found: int, mass_kg: float) -> Change:
             rows[k, 0, 13] += more
             push = pushed_by(rows, k, 0, more, 1.0 / mass_kg, push)
             most = max(most, abs(more / rows[k, 0, 9]))
-        if most <= law.tolerance_m_s:
+        if most <= fixed.tolerance_m_s:
             break
     return push
 
 
-@inlined
-def solve(rows: FloatArray, law: Law, found: int, mass_kg: float) -> Change:
+@compiled
+def solve(rows: FloatArray, fixed: Any, found: int, mass_kg: float) -> Change:
     """Finds the impulses; what they change."""
     change, per_kg = NOTHING, 1.0 / mass_kg
     for k in range(found):
         for side in range(3):
             if rows[k, side, 12] != 0.0:
                 change = pushed_by(rows, k, side, rows[k, side, 12], per_kg, change)
-    for _ in range(law.iterations):
+    for _ in range(fixed.iterations):
         most = 0.0
         for k in range(found):
             more = rows[k, 0, 10] - speed_of(rows, k, 0, change) * rows[k, 0, 9]
@@ -523,13 +484,13 @@ def solve(rows: FloatArray, law: Law, found: int, mass_kg: float) -> Change:
             change = pushed_by(rows, k, 0, more, per_kg, change)
             most = max(most, abs(more / rows[k, 0, 9]))
         for k in range(found):
-            limit = law.friction * rows[k, 0, 12]
+            limit = fixed.friction * rows[k, 0, 12]
             first, second = rows[k, 1, 12], rows[k, 2, 12]
-            if limit <= 0.0 and (law.manifolds or first == second == 0.0):
+            if limit <= 0.0 and (fixed.bullet or first == second == 0.0):
                 continue  # Bullet leaves the friction of a contact that has let go
             one = first + rows[k, 1, 10] - speed_of(rows, k, 1, change) * rows[k, 1, 9]
             two = second + rows[k, 2, 10] - speed_of(rows, k, 2, change) * rows[k, 2, 9]
-            if law.cone:
+            if fixed.cone:
                 length = sqrt(one * one + two * two)
                 if length > limit:
                     one, two = one * limit / length, two * limit / length
@@ -537,55 +498,31 @@ def solve(rows: FloatArray, law: Law, found: int, mass_kg: float) -> Change:
                 one = min(max(one, -limit), limit)
             rows[k, 1, 12] = one
             change = pushed_by(rows, k, 1, one - first, per_kg, change)
-            if not law.cone:
+            if not fixed.cone:
                 two = second + rows[k, 2, 10] - speed_of(rows, k, 2, change) * rows[k, 2, 9]
                 two = min(max(two, -limit), limit)
             rows[k, 2, 12] = two
             change = pushed_by(rows, k, 2, two - second, per_kg, change)
             most = max(most, abs((one - first) / rows[k, 1, 9]))
             most = max(most, abs((two - second) / rows[k, 2, 9]))
-        if most <= law.tolerance_m_s:
+        if most <= fixed.tolerance_m_s:
             break
     return change
 
 
-@inlined
-def remember(contacts: Contacts, law: Law, found: int) -> None:
+@compiled
+def remember(work: Any, fixed: Any, found: int) -> None:
     """Keeps the impulses for the next step."""
-    rows = contacts.rows
+    rows, corners = work.rows, work.corners
     for k in range(found):
-        owner = int(contacts.owners[k])
-        if law.manifolds:
-            contacts.impulses[owner // POINTS, owner % POINTS] = rows[k, 0, 12]
+        owner = work.owners[k]
+        if fixed.bullet:
+            work.impulses[owner // POINTS, owner % POINTS] = rows[k, 0, 12]
             continue
-        contacts.impulses[0, owner] = rows[k, 0, 12]
-        contacts.friction[owner, 2] = contacts.counts[0]
+        corners[owner, 0], corners[owner, 3] = rows[k, 0, 12], work.count
         for axis in range(2):
             first, second = rows[k, 1, axis] * rows[k, 1, 12], rows[k, 2, axis] * rows[k, 2, 12]
-            contacts.friction[owner, axis] = first + second
-
-
-def contacts_of(groups: tuple[FloatArray, ...]) -> Contacts:
-    """Room for the contacts of a pig.
-
-    Args:
-        groups: per manifold, (n, 3) corners in the principal frame [m]; all in one without them.
-    """
-    corners = np.concatenate(groups)
-    count, hulls = len(corners), len(groups)
-    most = max(count, POINTS * hulls)
-    return Contacts(
-        hulls=np.ascontiguousarray(corners.T),
-        starts=np.cumsum([0, *(len(group) for group in groups)]),
-        counts=np.zeros(hulls, dtype=np.int64),
-        local=np.zeros((hulls, POINTS, 3)),
-        below=np.zeros((hulls, POINTS, 2)),
-        impulses=np.zeros((hulls, max(POINTS, count))),
-        friction=np.zeros((count, 3)),
-        places=np.zeros((most, 4)),
-        owners=np.zeros(most, dtype=np.int64),
-        rows=np.zeros((most, 3, ROW)),
-    )
+            corners[owner, 1 + axis] = first + second
 
 
 def as_bullet_rounds(corners_m: FloatArray) -> FloatArray:

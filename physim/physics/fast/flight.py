@@ -112,6 +112,7 @@ class Flight:
         return landing_time_s(
             self.body.hull_columns_m,
             self.body.hull_radii_m,
+            len(self.body.hull_radii_m),
             self.body.lowest_m,
             self._start.quat_xyzw,
             self._momentum,
@@ -273,6 +274,7 @@ def lowest_between(before: FloatArray, after: FloatArray, dips: FloatArray) -> f
 def landing_time_s(
     hull: FloatArray,
     radii: FloatArray,
+    corners: int,
     lowest_m: float,
     q: Quat,
     momentum: Triple,
@@ -291,6 +293,7 @@ def landing_time_s(
     A corner v is accelerated by at most a = g + w^2 |v| + |w'| |v|, and |w'| <= w^2 / sqrt(3)
     since each factor of Euler's equations is at most 1.
     """
+    radii = radii[:corners]
     most = GRAVITY + 1.58 * fastest * fastest * radii
     dips = most * (step_s * step_s / 8.0)
     spare_m = height_m - radii.max()  # what it falls at least

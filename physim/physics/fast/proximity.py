@@ -61,13 +61,13 @@ ROLL: Any = np.dtype(
 @compiled
 def certain_basin(pig: PigRecord) -> int:
     """The basin that a pig cannot leave, or -1; what it may still do in it goes into its record."""
-    p, c = pig.now[0], pig.fixed[0]
+    p, c = pig.now, pig.fixed
     if p.energy_m >= c.max_limit_m:
         return -1
     if p.known < 0:
         p.known = basin_of(pig)
     if p.known >= 0:
-        basin = pig.basins[p.known]
+        basin = pig.fixed.basin[p.known]
         spare_m = max(0.0, p.energy_m - basin[10])
         p.reach_m = REACH_LEAST_M + basin[11] * spare_m
         above_m = max(0.0, p.energy_m - c.lowest_m)
@@ -79,11 +79,10 @@ def certain_basin(pig: PigRecord) -> int:
 def basin_of(pig: PigRecord) -> int:
     """The first basin that holds the pig, or -1."""
     turn(pig)
-    p = pig.now[0]
+    p = pig.now
     x, y, z = up_in_body((p.attitude[0], p.attitude[1], p.attitude[2], p.attitude[3]))
-    for index in range(len(pig.basins)):
-        basin = pig.basins[index]
-        if p.energy_m < basin[9] and holds(pig, index, (-x, -y, -z)):
+    for index in range(pig.fixed.basins):
+        if p.energy_m < pig.fixed.basin[index, 9] and holds(pig, index, (-x, -y, -z)):
             return index
     return -1
 
@@ -91,7 +90,7 @@ def basin_of(pig: PigRecord) -> int:
 @compiled
 def holds(pig: PigRecord, index: int, down: Triple) -> bool:
     """Whether the height stays below the basin's limit on the straight way to its rest."""
-    basin, radius_m = pig.basins[index], pig.fixed[0].radius_m
+    basin, radius_m = pig.fixed.basin[index], pig.fixed.radius_m
     low = basin[0], basin[1], basin[2]
     cosine = down[0] * low[0] + down[1] * low[1] + down[2] * low[2]
     if cosine < math.cos(_WIDEST_RAD):
@@ -101,11 +100,11 @@ def holds(pig: PigRecord, index: int, down: Triple) -> bool:
     second = down[0] * basin[6] + down[1] * basin[7] + down[2] * basin[8]
     turn = math.atan2(second, first) / (2.0 * math.pi) % 1.0
     number = int(turn * AZIMUTHS) % AZIMUTHS
-    if polar < pig.surely[index, number, 0]:
+    if polar < pig.fixed.surely[index, number, 0]:
         return True
-    if polar >= pig.surely[index, number, 1]:
+    if polar >= pig.fixed.surely[index, number, 1]:
         return False
-    top_m = max_com_height_m(pig.hull, down, low, _ARC_POINTS)
+    top_m = max_com_height_m(pig.fixed.hull[:, : pig.fixed.corners], down, low, _ARC_POINTS)
     # Between two points of the way, H rises by at most radius times half their distance.
     between = 0.5 * polar / (_ARC_POINTS - 1) * 1.2
     return bool(top_m + radius_m * between < basin[9])
@@ -116,24 +115,24 @@ REACH_LEAST_M = 0.001
 
 @compiled
 def point_speed(pig: PigRecord) -> float:
-    p = pig.now[0]
+    p = pig.now
     return float(p.speed_m_s + p.turning_m_s)
 
 
 @compiled
 def apart_m(first: PigRecord, second: PigRecord) -> float:
     """Between the spheres about the two pigs; negative where they overlap."""
-    p, q = first.now[0], second.now[0]
+    p, q = first.now, second.now
     square = 0.0
     for k in range(3):
         square += (p.centre[k] - q.centre[k]) ** 2
-    return sqrt(square) - first.fixed[0].radius_m - second.fixed[0].radius_m - LEAST_DISTANCE_M
+    return sqrt(square) - first.fixed.radius_m - second.fixed.radius_m - LEAST_DISTANCE_M
 
 
 @compiled
 def drift_m_s(first: PigRecord, second: PigRecord) -> float:
     """The relative speed of the centres of mass."""
-    p, q = first.now[0], second.now[0]
+    p, q = first.now, second.now
     square = 0.0
     for k in range(3):
         square += (p.moving[k] - q.moving[k]) ** 2
@@ -143,7 +142,7 @@ def drift_m_s(first: PigRecord, second: PigRecord) -> float:
 @compiled
 def closing_m_s(first: PigRecord, second: PigRecord) -> float:
     """A bound on the speed at which any two points of two flying pigs approach each other."""
-    turning = first.now[0].turning_m_s + second.now[0].turning_m_s
+    turning = first.now.turning_m_s + second.now.turning_m_s
     return drift_m_s(first, second) + float(turning)  # both fall alike
 
 
@@ -172,11 +171,11 @@ def distance_m(first: PigRecord, second: PigRecord, cutoff_m: float) -> float:
     """A lower bound of the distance of two pigs: at least half of it, or above the cutoff."""
     turn(first)
     turn(second)
-    p, q = first.now[0], second.now[0]
+    p, q = first.now, second.now
     bound = hull_distance_bound(
-        first.hull,
+        first.fixed.hull[:, : first.fixed.corners],
         (p.attitude[0], p.attitude[1], p.attitude[2], p.attitude[3]),
-        second.hull,
+        second.fixed.hull[:, : second.fixed.corners],
         (q.attitude[0], q.attitude[1], q.attitude[2], q.attitude[3]),
         (
             q.centre[0] - p.centre[0],
@@ -196,17 +195,17 @@ def for_engine(pig: PigRecord, state: FloatArray) -> None:
     to half of that too slow, which vanishes with the step.
     """
     turn(pig)
-    p = pig.now[0]
+    p = pig.now
     state[:3], state[3:7], state[7:10], state[10:] = p.centre, p.attitude, p.moving, p.turning
     if p.flying:
-        state[9] += GRAVITY * (0.5 * pig.fixed[0].step_s)
+        state[9] += GRAVITY * (0.5 * pig.fixed.step_s)
 
 
 @compiled
 def steps_in_air(pig: PigRecord) -> float:
     """How many base steps from now it lands; 0 in contact."""
-    p = pig.now[0]
-    return p.lands_s / pig.fixed[0].step_s - p.base_steps if p.flying else 0.0
+    p = pig.now
+    return p.lands_s / pig.fixed.step_s - p.base_steps if p.flying else 0.0
 
 
 @compiled
@@ -215,7 +214,7 @@ def steps_ahead(roll: Any, first: PigRecord, second: PigRecord) -> int:
 
     Commonly to the next regular check; pigs that both fly, not before one lands.
     """
-    p, q, c = first.now[0], second.now[0], first.fixed[0]
+    p, q, c = first.now, second.now, first.fixed
     roll.near = False
     regular = c.check_steps - roll.step % c.check_steps
     in_air = int(min(steps_in_air(first), steps_in_air(second), 1e6))
@@ -262,7 +261,7 @@ def possible_contact(roll: Any, first: PigRecord, second: PigRecord) -> bool:
     if not roll.near:
         return False
     roll.near = False
-    step_s = first.fixed[0].step_s
+    step_s = first.fixed.step_s
     speed_m_s = max(roll.near_m_s, closing_m_s(first, second))
     time_s = (roll.step - roll.near_step) * step_s
     travel_m = speed_m_s * time_s
@@ -281,7 +280,7 @@ def keeps_clear(pig: PigRecord, other: PigRecord) -> bool:
 
     The circle is so wide that the two would not be found near each other if the frozen one went on.
     """
-    p, q, c = pig.now[0], other.now[0], pig.fixed[0]
+    p, q, c = pig.now, other.now, pig.fixed
     time_s = c.check_steps * c.step_s
     clear_m = apart_m(pig, other) - (p.reach_m + max_travel_m(p.fastest_m_s, time_s, 1))
     if q.at_rest:
@@ -294,7 +293,7 @@ def keeps_clear(pig: PigRecord, other: PigRecord) -> bool:
 @compiled
 def reaches_edge(pig: PigRecord, travel_m: float) -> bool:
     """Whether this way brings a pig's sphere over the edge."""
-    p, c = pig.now[0], pig.fixed[0]
+    p, c = pig.now, pig.fixed
     reach_m = c.radius_m + travel_m
     x, y = abs(p.centre[0]) + reach_m, abs(p.centre[1]) + reach_m
     return bool(x > c.half_length_m or y > c.half_width_m)
@@ -303,7 +302,7 @@ def reaches_edge(pig: PigRecord, travel_m: float) -> bool:
 @compiled
 def nears_edge(pig: PigRecord, time_s: float) -> bool:
     """Whether a pig that moves may reach the edge within this time."""
-    p = pig.now[0]
+    p = pig.now
     travel_m = max(abs(p.moving[0]), abs(p.moving[1])) * time_s
     return not (p.at_rest or p.basin >= 0) and reaches_edge(pig, travel_m)
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from physim.compiled import compiled
 from physim.physics.fast import contact
-from physim.physics.fast.contact import POINTS, ROW, Contacts, Law
+from physim.physics.fast.contact import MOST_CORNERS, MOST_MANIFOLDS
 from physim.physics.fast.flight import (
     LONGEST_STEP_S,
     MAX_TURN_RAD,
@@ -38,15 +38,15 @@ from physim.physics.fast.flight import (
 from physim.physics.state import (
     GRAVITY,
     body_to_world,
-    derived_state,
-    project,
     squared_depths_m2,
     up_in_body,
+    world_to_body,
 )
 from physim.types import FloatArray, Quat, Triple
 
 LEAST_FLIGHT_S = 0.015  # shorter flights cost less to step
 MOST_HALVINGS = 5  # a bound on the cost of a throw beyond all reason
+MOST_BASINS = 64
 AZIMUTHS = 72  # of the table of what surely is in a basin
 
 PIG: Any = np.dtype(
@@ -145,6 +145,14 @@ CONSTANTS: Any = np.dtype(
         ("warm", "f8"),
         ("bullet", "?"),
         ("cone", "?"),
+        ("hull", "f8", (3, MOST_CORNERS)),  # corners, principal frame
+        ("radii", "f8", MOST_CORNERS),
+        ("contact_hull", "f8", (3, MOST_CORNERS)),  # the corners that touch, manifold by manifold
+        ("starts", "i8", MOST_MANIFOLDS + 1),
+        # Per basin: low axis (3), two axes across (6), limit, height, reach a metre of energy.
+        ("basin", "f8", (MOST_BASINS, 12)),
+        # Angles from the rest below which a pig is, and beyond which it is not, in the basin.
+        ("surely", "f8", (MOST_BASINS, AZIMUTHS, 2)),
     ],
     align=True,
 )
@@ -152,78 +160,11 @@ CONSTANTS: Any = np.dtype(
 
 
 class PigRecord(NamedTuple):
-    """One pig of a roll: what changes, what does not, and its shape.
+    """One pig of a roll: what changes (`PIG`), what does not (`CONSTANTS`), the solver's (`WORK`)."""
 
-    Attributes:
-        now: (1,) of `PIG`.
-        fixed: (1,) of `CONSTANTS`.
-        hull: (3, n) corners, principal frame [m].
-        radii: (n,) their distances from the centre of mass [m].
-        basins: (b, 12) per basin: low axis (3), two axes across (6), limit, height, reach a metre.
-        surely: (b, AZIMUTHS, 2) angles from the rest below which a pig is, and beyond which it is
-            not, in the basin.
-        contacts: of the compiled engine.
-        law: of the compiled engine.
-    """
-
-    now: NDArray[Any]
-    fixed: NDArray[Any]
-    hull: FloatArray
-    radii: FloatArray
-    basins: FloatArray
-    surely: FloatArray
-    contacts: Contacts
-    law: Law
-
-
-@compiled
-def unpacked(now: NDArray[Any], fixed: NDArray[Any], data: FloatArray, pig: int) -> PigRecord:
-    """One of the pigs' records, as views of a few arrays, which enter compiled code quickly."""
-    c = fixed[pig]
-    n, b, m, h = c.corners, c.basins, c.contact_corners, c.manifolds
-    most, kept = max(m, POINTS * h), max(POINTS, m)
-    law = Law(
-        c.friction,
-        c.restitution,
-        c.slowest_bounce_m_s,
-        c.contact_m,
-        c.iterations,
-        c.tolerance_m_s,
-        c.recovery_s,
-        c.warm,
-        c.bullet,
-        c.cone,
-    )
-    ends = np.cumsum(
-        np.array(
-            [
-                *(0, 3 * n, n, 12 * b, 2 * AZIMUTHS * b, 3 * m, h + 1, h, 3 * POINTS * h),
-                *(2 * POINTS * h, kept * h, 3 * m, 4 * most, most, 3 * ROW * most),
-            ]
-        )
-    )
-    contacts = Contacts(
-        data[ends[4] : ends[5]].reshape(3, m),
-        data[ends[5] : ends[6]],
-        data[ends[6] : ends[7]],
-        data[ends[7] : ends[8]].reshape(h, POINTS, 3),
-        data[ends[8] : ends[9]].reshape(h, POINTS, 2),
-        data[ends[9] : ends[10]].reshape(h, kept),
-        data[ends[10] : ends[11]].reshape(m, 3),
-        data[ends[11] : ends[12]].reshape(most, 4),
-        data[ends[12] : ends[13]],
-        data[ends[13] : ends[14]].reshape(most, 3, ROW),
-    )
-    return PigRecord(
-        now[pig : pig + 1],
-        fixed[pig : pig + 1],
-        data[: ends[1]].reshape(3, n),
-        data[ends[1] : ends[2]],
-        data[ends[2] : ends[3]].reshape(b, 12),
-        data[ends[3] : ends[4]].reshape(b, AZIMUTHS, 2),
-        contacts,
-        law,
-    )
+    now: Any
+    fixed: Any
+    work: Any
 
 
 @compiled
@@ -253,7 +194,7 @@ def put_quat(a: FloatArray, values: Quat) -> None:
 @compiled
 def prepare_flight(pig: PigRecord, place: Triple, q: Quat, velocity: Triple, spin: Triple) -> float:
     """The constants of a flight from this state; how long it lasts."""
-    p, c = pig.now[0], pig.fixed[0]
+    p, c = pig.now, pig.fixed
     moments = triple(c.moments)
     momentum, energy, fastest = momentum_and_energy(q, spin, moments)
     p.fastest = fastest
@@ -268,16 +209,16 @@ def prepare_flight(pig: PigRecord, place: Triple, q: Quat, velocity: Triple, spi
     put(p.start_spin, spin)
     put(p.momentum, momentum)
     put_quat(p.node_quat, q)
-    hull, radii, step_s = pig.hull, pig.radii, p.node_step_s
+    step_s = p.node_step_s
     return landing_time_s(
-        hull, radii, c.lowest_m, q, momentum, moments, place[2], w, fastest, step_s
+        c.hull, c.radii, c.corners, c.lowest_m, q, momentum, moments, place[2], w, fastest, step_s
     )
 
 
 @compiled
 def flight_at(pig: PigRecord, time_s: float) -> tuple[Triple, Quat, Triple, Triple]:
     """The state of a flying pig so long after its flight began."""
-    p, moments = pig.now[0], triple(pig.fixed[0].moments)
+    p, moments = pig.now, triple(pig.fixed.moments)
     momentum = triple(p.momentum)
     number = int(time_s / p.node_step_s) if time_s > 0.0 else 0
     if p.node > number:
@@ -301,7 +242,7 @@ def flight_at(pig: PigRecord, time_s: float) -> tuple[Triple, Quat, Triple, Trip
 @compiled
 def fly_on(pig: PigRecord) -> None:
     """To this check, in the air; a pig that took off after it is held a moment before."""
-    p, c = pig.now[0], pig.fixed[0]
+    p, c = pig.now, pig.fixed
     time_s = p.base_steps * c.step_s - p.began_s
     x, y, z = triple(p.start_place)
     u, v, w = triple(p.start_velocity)
@@ -320,10 +261,10 @@ def fly_on(pig: PigRecord) -> None:
 @compiled
 def turn(pig: PigRecord) -> None:
     """Finds the attitude at this check, which few ask for of a pig in the air."""
-    p = pig.now[0]
+    p = pig.now
     if p.turned:
         return
-    _, q, _, spin = flight_at(pig, p.base_steps * pig.fixed[0].step_s - p.began_s)
+    _, q, _, spin = flight_at(pig, p.base_steps * pig.fixed.step_s - p.began_s)
     put_quat(p.attitude, q)
     put(p.turning, spin)
     p.turned = True
@@ -332,7 +273,7 @@ def turn(pig: PigRecord) -> None:
 @compiled
 def land(pig: PigRecord) -> float:
     """From flight into contact; a bound on the speed of the pig's points [m/s]."""
-    p, c = pig.now[0], pig.fixed[0]
+    p, c = pig.now, pig.fixed
     place, q, velocity, spin = flight_at(pig, p.lasts_s)
     put(p.place, place)
     put_quat(p.quat, q)
@@ -346,13 +287,29 @@ def land(pig: PigRecord) -> float:
 
 
 @compiled
+def lowest_of(c: Any, up: Triple) -> float:
+    """Height of the lowest corner from the centre of mass; up is seen from the pig."""
+    x, y, z = up
+    lowest = math.inf
+    for k in range(c.corners):
+        lowest = min(lowest, c.hull[0, k] * x + c.hull[1, k] * y + c.hull[2, k] * z)
+    return lowest
+
+
+@compiled
 def check(pig: PigRecord, halvings: int) -> None:
     """Looks at the engine; a pig that is clear of the table takes off if it flies for long."""
-    p, c = pig.now[0], pig.fixed[0]
+    p, c = pig.now, pig.fixed
     place, q, spin = triple(p.place), quat_of(p.quat), triple(p.spin)
-    _, velocity, clearance_m, kinetic_m, speed_m_s, turning_m_s = derived_state(
-        pig.hull, triple(c.squares), c.radius_m, 1.0, place, q, triple(p.velocity), spin
-    )
+    velocity = triple(p.velocity)
+    u, v, w = velocity
+    squares = triple(c.squares)
+    a, b, e = world_to_body(q, spin)
+    rotation = squares[0] * a * a + squares[1] * b * b + squares[2] * e * e
+    square = u * u + v * v + w * w
+    clearance_m = place[2] + lowest_of(c, up_in_body(q))
+    kinetic_m = 0.5 * (square + rotation) / GRAVITY
+    speed_m_s, turning_m_s = sqrt(square), c.radius_m * sqrt(a * a + b * b + e * e)
     put(p.centre, place)
     put_quat(p.attitude, q)
     put(p.moving, velocity)
@@ -360,13 +317,12 @@ def check(pig: PigRecord, halvings: int) -> None:
     p.turned = True
     p.clearance_m, p.speed_m_s, p.turning_m_s = clearance_m, speed_m_s, turning_m_s
     if c.half_stiffness > 0.0:  # a soft pig has what it sinks in as energy of its springs
-        springs_m = c.half_stiffness * squared_depths_m2(pig.hull, q, place[2])
+        springs_m = c.half_stiffness * squared_depths_m2(c.hull[:, : c.corners], q, place[2])
         p.energy_m = place[2] + kinetic_m + springs_m + c.compression_m
     else:
         p.energy_m = place[2] + kinetic_m - min(0.0, clearance_m)
     if clearance_m <= c.clear_m or p.at_s < p.stay_s:
         return
-    u, v, w = velocity
     fall_m_s = w + sqrt(w * w + 2.0 * GRAVITY * clearance_m)
     if fall_m_s < GRAVITY * LEAST_FLIGHT_S:
         return
@@ -382,14 +338,14 @@ def check(pig: PigRecord, halvings: int) -> None:
 @compiled
 def halvings_at(pig: PigRecord, point_speed_m_s: float) -> int:
     """How often the step is halved while a point of the pig is that fast."""
-    over = point_speed_m_s / pig.fixed[0].full_step_m_s
+    over = point_speed_m_s / pig.fixed.full_step_m_s
     return 0 if over <= 1.0 else min(int(math.ceil(math.log2(over))), MOST_HALVINGS)
 
 
 @compiled
 def advance(pig: PigRecord) -> bool:
     """Brings the pig to its check, by flights and contacts; False where PyBullet is to step."""
-    p, c = pig.now[0], pig.fixed[0]
+    p, c = pig.now, pig.fixed
     now_s = p.base_steps * c.step_s
     while True:
         if p.waiting:
@@ -423,14 +379,12 @@ def advance(pig: PigRecord) -> bool:
 @compiled
 def step_contacts(pig: PigRecord) -> None:
     """Does what the record asks for, by the compiled engine."""
-    p, c = pig.now[0], pig.fixed[0]
+    p, c = pig.now, pig.fixed
     if p.placing:
-        contact.forget(pig.contacts)
+        contact.forget(pig.work, c)
     contact.steps(
-        pig.contacts,
-        pig.law,
-        c.mass_kg,
-        triple(c.moments),
+        pig.work,
+        c,
         p.place,
         p.quat,
         p.velocity,
@@ -449,7 +403,7 @@ def bring(pig: PigRecord, target: int, each_check: bool) -> bool:
         target: base steps of the check.
         each_check: stops at the regular checks before it too.
     """
-    p, c = pig.now[0], pig.fixed[0]
+    p, c = pig.now, pig.fixed
     while (p.base_steps < target or p.on_way) and not p.at_rest:
         if not p.on_way:
             ahead = target - p.base_steps
@@ -468,16 +422,15 @@ def bring(pig: PigRecord, target: int, each_check: bool) -> bool:
 
 
 @compiled
-def time_of(pig: PigRecord) -> float:
-    """Of the present state, since release [s]."""
-    p = pig.now[0]
-    return float(p.base_steps * pig.fixed[0].step_s if p.flying else p.at_s)
+def settle_turn(now: NDArray[Any], fixed: NDArray[Any], work: NDArray[Any]) -> None:
+    """Finds the attitude at this check."""
+    turn(PigRecord(now[0], fixed[0], work[0]))
 
 
 @compiled
 def rests(pig: PigRecord) -> bool:
     """Whether a slow pig has been where it is for long enough, on its own feet."""
-    p, c = pig.now[0], pig.fixed[0]
+    p, c = pig.now, pig.fixed
     if not p.held or moved_m(pig) > c.rest_m:
         p.held, p.since_s = True, p.at_s
         put(p.held_place, triple(p.centre))
@@ -488,7 +441,7 @@ def rests(pig: PigRecord) -> bool:
 @compiled
 def moved_m(pig: PigRecord) -> float:
     """A bound on how far any point of the pig is from where it was held."""
-    p = pig.now[0]
+    p = pig.now
     square = turn = same = 0.0
     for k in range(3):
         square += (p.centre[k] - p.held_place[k]) ** 2
@@ -498,7 +451,7 @@ def moved_m(pig: PigRecord) -> float:
     for k in range(4):
         turn += (p.attitude[k] - sign * p.held_quat[k]) ** 2
     angle = 4.0 * math.asin(min(1.0, 0.5 * sqrt(turn)))
-    return float(sqrt(square) + pig.fixed[0].radius_m * angle)
+    return float(sqrt(square) + pig.fixed.radius_m * angle)
 
 
 @compiled
@@ -508,19 +461,20 @@ def supported(pig: PigRecord) -> bool:
     A hull that reaches past the edge rests on its polygon cut off there, and both are convex: a
     point is over the cut polygon if it is over both.
     """
-    p, c = pig.now[0], pig.fixed[0]
+    p, c = pig.now, pig.fixed
     if abs(p.centre[0]) > c.half_length_m or abs(p.centre[1]) > c.half_width_m:
         return False
     q = quat_of(p.attitude)
-    heights = project(pig.hull, up_in_body(q)) + p.centre[2]
-    low = heights.min()
+    up = up_in_body(q)
+    low = lowest_of(c, up) + p.centre[2]
     if low > c.rest_clearance_m:
         return False
-    angles = np.empty(len(heights))
+    angles = np.empty(c.corners)
     count = 0
-    for k in range(len(heights)):
-        if heights[k] <= max(low, 0.0) + c.rest_clearance_m:
-            x, y, _ = body_to_world(q, (pig.hull[0, k], pig.hull[1, k], pig.hull[2, k]))
+    for k in range(c.corners):
+        height = c.hull[0, k] * up[0] + c.hull[1, k] * up[1] + c.hull[2, k] * up[2] + p.centre[2]
+        if height <= max(low, 0.0) + c.rest_clearance_m:
+            x, y, _ = body_to_world(q, (c.hull[0, k], c.hull[1, k], c.hull[2, k]))
             angles[count] = math.atan2(y, x)
             count += 1
     if count < 3:
@@ -536,17 +490,26 @@ def supported(pig: PigRecord) -> bool:
 @compiled
 def begin(pig: PigRecord) -> None:
     """Forgets what was known of rest and certainty."""
-    p = pig.now[0]
+    p = pig.now
     p.at_rest = p.held = p.on_way = p.waiting = p.done = p.placing = False
     p.known = p.basin = -1
     p.stay_s = 0.0
 
 
 @compiled
-def release(pig: PigRecord, place: Triple, q: Quat, velocity: Triple, spin: Triple) -> None:
+def release(
+    now: NDArray[Any],
+    fixed: NDArray[Any],
+    work: NDArray[Any],
+    place: Triple,
+    q: Quat,
+    velocity: Triple,
+    spin: Triple,
+) -> None:
     """Begins a roll with this state (principal frame); `advance` is to follow."""
+    pig = PigRecord(now[0], fixed[0], work[0])
     begin(pig)
-    p = pig.now[0]
+    p = pig.now
     p.base_steps = p.engine_steps = 0
     lasts_s = prepare_flight(pig, place, q, velocity, spin)
     p.flying, p.began_s, p.lasts_s, p.lands_s = True, 0.0, lasts_s, lasts_s
@@ -556,15 +519,23 @@ def release(pig: PigRecord, place: Triple, q: Quat, velocity: Triple, spin: Trip
 
 @compiled
 def resume(
-    pig: PigRecord, place: Triple, q: Quat, velocity: Triple, spin: Triple, base_steps: int
+    now: NDArray[Any],
+    fixed: NDArray[Any],
+    work: NDArray[Any],
+    place: Triple,
+    q: Quat,
+    velocity: Triple,
+    spin: Triple,
+    base_steps: int,
 ) -> None:
     """Goes on alone from this state of an engine at this time; `advance` is to follow."""
+    pig = PigRecord(now[0], fixed[0], work[0])
     begin(pig)
-    p = pig.now[0]
+    p = pig.now
     put(p.place, place)
     put_quat(p.quat, q)
     put(p.velocity, velocity)
     put(p.spin, spin)
     p.flying, p.placing, p.waiting = False, True, True
     p.steps = p.halvings = 0
-    p.base_steps, p.at_s = base_steps, base_steps * pig.fixed[0].step_s
+    p.base_steps, p.at_s = base_steps, base_steps * pig.fixed.step_s

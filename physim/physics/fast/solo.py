@@ -20,11 +20,11 @@ from physim.physics.engine import (
     pybullet,
 )
 from physim.physics.fast.bounds import EnergyBound
-from physim.physics.fast.contact import POINTS, ROW
-from physim.physics.fast.single import AZIMUTHS, CONSTANTS, PIG, PigRecord, time_of, turn, unpacked
+from physim.physics.fast.contact import WORK
+from physim.physics.fast.single import CONSTANTS, PIG, settle_turn
 from physim.physics.state import PlainState, RestCriterion
 from physim.physics.surfaces import EngineSettings
-from physim.types import GRAVITY_M_S2, FloatArray, Table
+from physim.types import GRAVITY_M_S2, Table
 
 COMPILED = True
 
@@ -43,13 +43,12 @@ class PigAlone(Engine):
         super().__init__(settings, table.surface, [body])
         self.body = body
         self.fixed = constants_of(body, table, settings, criterion, bound)
-        self.data = data_of(body, bound)
-        self.share(np.zeros(1, dtype=PIG), None)
+        self.share(np.zeros(1, dtype=PIG), self.fixed, np.zeros(1, dtype=WORK))
 
-    def share(self, now: NDArray[Any], record: PigRecord | None) -> None:
+    def share(self, now: NDArray[Any], fixed: NDArray[Any], work: NDArray[Any]) -> None:
         """Takes another place for what changes."""
-        self.now = now
-        self.record = record or unpacked(now, self.fixed, self.data, 0)
+        self.now, self.fixed, self.work = now, fixed, work
+        self.records = now, fixed, work
         begin = PIG.fields["place"][1]
         self._state = now.view(np.uint8)[begin : begin + 13 * 8].view(np.float64)
 
@@ -90,13 +89,20 @@ class PigAlone(Engine):
         return None if basin < 0 else basin
 
     @property
+    def frozen(self) -> bool:
+        """Whether it is at rest or certain."""
+        return bool(self.now["at_rest"][0]) or self.basin is not None
+
+    @property
     def time_s(self) -> float:
         """Of the present state, since release."""
-        return time_of(self.record)
+        now = self.now[0]
+        steps_s = int(now["base_steps"]) * self.settings.time_step_s
+        return float(steps_s if now["flying"] else now["at_s"])
 
     def plain(self) -> PlainState:
         """The state at the last check, principal frame."""
-        turn(self.record)
+        settle_turn(*self.records)
         now = self.now[0]
         numbers = [now[name].tolist() for name in ("centre", "attitude", "moving", "turning")]
         return PlainState(*map(tuple, numbers))
@@ -150,25 +156,14 @@ def constants_of(
     fixed = np.zeros(1, dtype=CONSTANTS)
     for name, value in values.items():
         fixed[name] = value
-    return fixed
-
-
-def data_of(body: Body, bound: EnergyBound | None) -> FloatArray:
-    """A pig's shape, its basins, and room for the solver, as `unpacked` has them."""
-    basins, surely = (np.zeros(0), np.zeros(0)) if bound is None else bound.arrays
     groups = (body.hull_m,)
     corners = np.concatenate(groups)
-    m, h = len(corners), len(groups)
-    most, kept = max(m, POINTS * h), max(POINTS, m)
-    room = h + 3 * POINTS * h + 2 * POINTS * h + kept * h + 3 * m + 4 * most + most + 3 * ROW * most
-    pieces = [
-        body.hull_columns_m.ravel(),
-        body.hull_radii_m,
-        basins.ravel(),
-        surely.ravel(),
-        corners.T.ravel(),
-        np.cumsum([0, *(len(group) for group in groups)]).astype(float),
-        np.zeros(room),
-    ]
-    assert AZIMUTHS
-    return np.concatenate(pieces)
+    fixed["hull"][0, :, : len(body.hull_m)] = body.hull_columns_m
+    fixed["radii"][0, : len(body.hull_m)] = body.hull_radii_m
+    fixed["contact_hull"][0, :, : len(corners)] = corners.T
+    fixed["starts"][0, : len(groups) + 1] = np.cumsum([0, *map(len, groups)])
+    if bound is not None:
+        basins, surely = bound.arrays
+        fixed["basin"][0, : len(basins)] = basins
+        fixed["surely"][0, : len(basins)] = surely
+    return fixed

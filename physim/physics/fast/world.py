@@ -35,11 +35,12 @@ from physim.physics.fast.proximity import (
     reaches_edge,
     steps_ahead,
 )
-from physim.physics.fast.single import PigRecord, advance, bring, release, resume, unpacked
+from physim.physics.fast.contact import WORK
+from physim.physics.fast.single import PigRecord, advance, bring, release, resume
 from physim.physics.fast.solo import PigAlone
 from physim.physics.state import PlainState, RestCriterion, Trajectory, rest_of
 from physim.physics.surfaces import EngineSettings
-from physim.types import FloatArray, Rest, Status, Table, Toss
+from physim.types import Rest, Status, Table, Toss
 
 STEP, MEET, OVER, BROKEN = range(4)  # what `go_on` asks for
 # Where a roll is between two checks; each is for black, the next number for pink.
@@ -52,8 +53,7 @@ def go_on(
     rolls: NDArray[Any],
     now: NDArray[Any],
     fixed: NDArray[Any],
-    black_data: FloatArray,
-    pink_data: FloatArray,
+    work: NDArray[Any],
 ) -> int:
     """Goes on with a roll until an engine is needed, or it is over.
 
@@ -61,7 +61,8 @@ def go_on(
         `STEP` where PyBullet is to step the pig `asks`, `MEET` where both pigs (`states`) go on in
         one engine, `OVER`, or `BROKEN` where a state is no number.
     """
-    black, pink = unpacked(now, fixed, black_data, 0), unpacked(now, fixed, pink_data, 1)
+    black = PigRecord(now[0], fixed[0], work[0])
+    pink = PigRecord(now[1], fixed[1], work[1])
     roll, first, second = rolls[0], now[0], now[1]
     while True:
         if not math.isfinite(
@@ -99,13 +100,13 @@ def go_on(
 @compiled
 def frozen(pig: PigRecord) -> bool:
     """Whether it is at rest or certain, and so left alone."""
-    return bool(pig.now[0].at_rest or pig.now[0].basin >= 0)
+    return bool(pig.now.at_rest or pig.now.basin >= 0)
 
 
 @compiled
 def on_its_way(roll: Any, pig: PigRecord, other: PigRecord) -> bool:
     """Does what the phase says for one pig; False where it has to be stepped."""
-    p = pig.now[0]
+    p = pig.now
     if roll.phase < CLEARS:
         return bool(advance(pig))
     if roll.phase < MEETS:
@@ -120,12 +121,12 @@ def on_its_way(roll: Any, pig: PigRecord, other: PigRecord) -> bool:
 @compiled
 def look_ahead(roll: Any, black: PigRecord, pink: PigRecord) -> None:
     """To the check up to which the pigs may go on, each alone: none where they may meet."""
-    c = black.fixed[0]
+    c = black.fixed
     roll.ahead = c.check_steps - roll.step % c.check_steps
     check_s = c.check_steps * c.step_s
     if nears_edge(black, check_s) or nears_edge(pink, check_s):
         roll.ahead = 0
-    elif black.now[0].basin < 0 and pink.now[0].basin < 0:
+    elif black.now.basin < 0 and pink.now.basin < 0:
         steps = steps_ahead(roll, black, pink)
         # No leap over the edge: a flight is checked there as anywhere else.
         leap_s = (steps + c.check_steps) * c.step_s
@@ -137,7 +138,7 @@ def look_ahead(roll: Any, black: PigRecord, pink: PigRecord) -> None:
 @compiled
 def over_at_check(roll: Any, black: PigRecord, pink: PigRecord) -> bool:
     """Freezes what is certain; whether waiting ends here."""
-    step_s = black.fixed[0].step_s
+    step_s = black.fixed.step_s
     at_cap = roll.step * step_s >= roll.cap_s
     if roll.fast or at_cap:
         freeze(black, pink)
@@ -148,7 +149,7 @@ def over_at_check(roll: Any, black: PigRecord, pink: PigRecord) -> bool:
 @compiled
 def freeze(pig: PigRecord, other: PigRecord) -> None:
     """Freezes a pig whose basin is certain and whose way is free."""
-    p, c = pig.now[0], pig.fixed[0]
+    p, c = pig.now, pig.fixed
     if frozen(pig) or certain_basin(pig) < 0 or not keeps_clear(pig, other):
         return
     # A full roll looks ahead by what the pig may do before the next check.
@@ -190,8 +191,10 @@ class World:
         self._roll = np.zeros(1, dtype=ROLL)
         self._now = np.concatenate([pig.now for pig in self.pigs])
         self._fixed = np.concatenate([pig.fixed for pig in self.pigs])
+        self._work = np.zeros(2, dtype=WORK)
         for number, pig in enumerate(self.pigs):
-            pig.share(self._now[number : number + 1], unpacked(self._now, self._fixed, pig.data, number))
+            own = slice(number, number + 1)
+            pig.share(self._now[own], self._fixed[own], self._work[own])
         self._open = ExitStack()
         self._lock = threading.Lock()
         self._closed = False
@@ -228,12 +231,12 @@ class World:
     def _settle(self, toss: Toss, fast: bool, trajectory: Trajectory | None) -> Rest:
         black, pink = self.pigs
         for pig, start in zip(self.pigs, toss.pigs, strict=True):
-            release(pig.record, *PlainState.of(pig.body.to_principal(start)))
+            release(*pig.records, *PlainState.of(pig.body.to_principal(start)))
         cap_s = float(self._now["first_landing_s"].min()) + self.criterion.cap_s
         roll = self._roll
         roll["step"], roll["phase"], roll["near"], roll["known_step"] = 0, BEGINS, False, -1
         roll["fast"], roll["cap_s"] = fast, cap_s
-        arguments = roll, self._now, self._fixed, black.data, pink.data
+        arguments = roll, self._now, self._fixed, self._work
         while True:
             wanted = go_on(*arguments)
             if wanted == STEP:
@@ -260,12 +263,12 @@ class World:
             roll["step"], roll["phase"] = pair.base_steps, BEGINS
             self._now["engine_steps"][0] += pair.engine_steps - steps
             for pig, state in zip(self.pigs, pair.plain(), strict=True):
-                resume(pig.record, *state, pair.base_steps)
+                resume(*pig.records, *state, pair.base_steps)
         return rest
 
     def _end(self) -> Rest:
         black, pink = self.pigs
-        ready = frozen(black.record) and frozen(pink.record)
+        ready = black.frozen and pink.frozen
         return rest_of(
             self.bodies,
             (black.plain(), pink.plain()),
