@@ -46,7 +46,7 @@ from physim.types import FloatArray, Quat, Triple
 
 LEAST_FLIGHT_S = 0.015  # shorter flights cost less to step
 MOST_HALVINGS = 5  # a bound on the cost of a throw beyond all reason
-MOST_BASINS = 64
+MOST_BASINS, MOST_NOTES = 64, 16
 AZIMUTHS = 72  # of the table of what surely is in a basin
 
 PIG: Any = np.dtype(
@@ -105,6 +105,10 @@ PIG: Any = np.dtype(
         ("basin", "i8"),
         ("reach_m", "f8"),
         ("fastest_m_s", "f8"),
+        # What a trajectory takes down: time, state, and when its flight began, or -1 in contact.
+        ("recorded", "?"),
+        ("noted", "i8"),
+        ("notes", "f8", (MOST_NOTES, 15)),
     ],
     align=True,
 )
@@ -189,6 +193,21 @@ def put(a: FloatArray, values: Triple) -> None:
 def put_quat(a: FloatArray, values: Quat) -> None:
     """Sets four numbers."""
     a[0], a[1], a[2], a[3] = values
+
+
+@compiled
+def note(
+    p: Any, time_s: float, began_s: float, place: Triple, q: Quat, velocity: Triple, spin: Triple
+) -> None:
+    """Takes down where the pig is from now on; read before there are more than there is room for."""
+    if p.recorded and p.noted < MOST_NOTES:
+        row = p.notes[p.noted]
+        row[0], row[14] = time_s, began_s
+        put(row[1:4], place)
+        put_quat(row[4:8], q)
+        put(row[8:11], velocity)
+        put(row[11:14], spin)
+        p.noted += 1
 
 
 @compiled
@@ -281,6 +300,7 @@ def land(pig: PigRecord) -> float:
     put(p.spin, spin)
     p.flying, p.placing = False, True
     p.at_s = p.lands_s
+    note(p, p.at_s, -1.0, place, q, velocity, spin)
     u, v, w = velocity
     a, b, e = spin
     return sqrt(u * u + v * v + w * w) + c.radius_m * sqrt(a * a + b * b + e * e)
@@ -332,6 +352,7 @@ def check(pig: PigRecord, halvings: int) -> None:
         p.stay_s = p.at_s + lasts_s
         return
     p.flying, p.began_s, p.lasts_s, p.lands_s = True, p.at_s, lasts_s, p.at_s + lasts_s
+    note(p, p.base_steps * c.step_s, p.began_s, place, q, on_parabola, spin)
     fly_on(pig)
 
 
@@ -419,6 +440,20 @@ def bring(pig: PigRecord, target: int, each_check: bool) -> bool:
         else:
             p.at_rest = rests(pig)
     return True
+
+
+@compiled
+def one_step(now: NDArray[Any], fixed: NDArray[Any], work: NDArray[Any]) -> None:
+    """One base step of the compiled engine, halved as the record says."""
+    p, c = now[0], fixed[0]
+    step_s = c.step_s / (1 << p.halvings)
+    contact.steps(work[0], c, p.place, p.quat, p.velocity, p.spin, step_s, 1 << p.halvings)
+
+
+@compiled
+def forget_contacts(now: NDArray[Any], fixed: NDArray[Any], work: NDArray[Any]) -> None:
+    """Forgets the contacts of the steps before."""
+    contact.forget(work[0], fixed[0])
 
 
 @compiled
@@ -514,6 +549,7 @@ def release(
     lasts_s = prepare_flight(pig, place, q, velocity, spin)
     p.flying, p.began_s, p.lasts_s, p.lands_s = True, 0.0, lasts_s, lasts_s
     p.first_landing_s = lasts_s
+    note(p, 0.0, 0.0, place, q, velocity, spin)
     fly_on(pig)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,9 @@ from physim.physics.engine import (
 )
 from physim.physics.fast.bounds import EnergyBound
 from physim.physics.fast.contact import WORK
-from physim.physics.fast.single import CONSTANTS, PIG, settle_turn
-from physim.physics.state import PlainState, RestCriterion
+from physim.physics.fast.flight import Flight, FlightPiece
+from physim.physics.fast.single import CONSTANTS, PIG, forget_contacts, one_step, settle_turn
+from physim.physics.state import PigTrajectory, PlainState, RestCriterion
 from physim.physics.surfaces import EngineSettings
 from physim.types import GRAVITY_M_S2, Table
 
@@ -42,6 +44,8 @@ class PigAlone(Engine):
     ) -> None:
         super().__init__(settings, table.surface, [body])
         self.body = body
+        self.compiled = COMPILED
+        self.trajectory: PigTrajectory | None = None
         self.fixed = constants_of(body, table, settings, criterion, bound)
         self.share(np.zeros(1, dtype=PIG), self.fixed, np.zeros(1, dtype=WORK))
 
@@ -68,19 +72,67 @@ class PigAlone(Engine):
             self.run(1)
             self.pose(0, state)
 
+    def record(self, trajectory: PigTrajectory | None) -> None:
+        """Takes down the pig's way from now on, or no more."""
+        self.trajectory = trajectory
+        self.now["recorded"], self.now["noted"] = trajectory is not None, 0
+        # Every base step is noted, so that each is asked for.
+        self.fixed["compiled"] = self.compiled and trajectory is None
+
+    def write_down(self) -> None:
+        """Moves what was noted into the trajectory."""
+        if self.trajectory is None:
+            return
+        for time_s, *numbers, began_s in self.now["notes"][0, : self.now["noted"][0]].tolist():
+            piece: Any = PlainState.of_numbers(numbers)
+            if began_s >= 0.0:
+                piece = FlightPiece(Flight(self.body, piece), began_s)
+            self.trajectory.add(time_s, piece)
+        self.now["noted"] = 0
+
     def step(self) -> None:
-        """Does what the record asks for, by PyBullet."""
+        """Does what the record asks for."""
         now = self.now[0]
-        if now["placing"]:
-            self.place(PlainState.of_numbers(self._state.tolist()))
-        if now["steps"]:
-            self.run(int(now["steps"]), int(now["halvings"]))
+        self.write_down()
+        steps, halvings = int(now["steps"]), int(now["halvings"])
+
+        def noted(number: int) -> None:
+            if self.trajectory is not None:
+                time_s = float(now["at_s"]) + number * self.settings.time_step_s
+                self.trajectory.add(time_s, self.engine_state())
+
+        if self.compiled:
+            if now["placing"]:
+                forget_contacts(*self.records)
+            for number in range(1, steps + 1):
+                one_step(*self.records)
+                noted(number)
+        else:
+            if now["placing"]:
+                self.place(self.engine_state())
+            if steps:
+                self.run(steps, halvings, None if self.trajectory is None else self._sampled(noted))
+            self.sample()
+        now["done"] = True
+
+    def engine_state(self) -> PlainState:
+        """The state in the engine, as the record has it."""
+        return PlainState.of_numbers(self._state.tolist())
+
+    def _sampled(self, then: Callable[[int], None]) -> Callable[[int], None]:
+        def each(number: int) -> None:
+            self.sample()
+            then(number)
+
+        return each
+
+    def sample(self) -> None:
+        """Takes PyBullet's state into the record."""
         pig = self.pigs[0]
         (x, y, z), quat = pybullet.getBasePositionAndOrientation(pig, self.id)
         (u, v, w), spin = pybullet.getBaseVelocity(pig, self.id)
         k = UNITS_PER_M
         self._state[:] = (x / k, y / k, z / k, *quat, u / k, v / k, w / k, *spin)
-        now["done"] = True
 
     @property
     def basin(self) -> int | None:

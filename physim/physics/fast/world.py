@@ -229,8 +229,9 @@ class World:
             return self._settle(toss, fast, trajectory)
 
     def _settle(self, toss: Toss, fast: bool, trajectory: Trajectory | None) -> Rest:
-        black, pink = self.pigs
-        for pig, start in zip(self.pigs, toss.pigs, strict=True):
+        ways = trajectory.pigs if trajectory else (None, None)
+        for pig, way, start in zip(self.pigs, ways, toss.pigs, strict=True):
+            pig.record(way)
             release(*pig.records, *PlainState.of(pig.body.to_principal(start)))
         cap_s = float(self._now["first_landing_s"].min()) + self.criterion.cap_s
         roll = self._roll
@@ -242,6 +243,8 @@ class World:
             if wanted == STEP:
                 self.pigs[roll["asks"][0]].step()
             elif wanted == MEET:
+                for pig in self.pigs:
+                    pig.write_down()
                 rest = self._together(fast, trajectory)
                 if rest is not None:
                     return rest
@@ -268,6 +271,8 @@ class World:
 
     def _end(self) -> Rest:
         black, pink = self.pigs
+        for pig in self.pigs:
+            pig.write_down()
         ready = black.frozen and pink.frozen
         return rest_of(
             self.bodies,
