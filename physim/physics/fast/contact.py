@@ -203,9 +203,7 @@ def find_manifolds(work: Any, fixed: Any, place: Triple, r: Rotation) -> int:
 
 
 @compiled
-def still_there(
-    work: Any, h: int, count: int, contact_m: float, place: Triple, r: Rotation
-) -> int:
+def still_there(work: Any, h: int, count: int, contact_m: float, place: Triple, r: Rotation) -> int:
     """Drops the points of a manifold that have left the table or slid away; how many stay."""
     local, below, last = work.local[h], work.below[h], count
     for k in range(count - 1, -1, -1):
@@ -221,9 +219,7 @@ def still_there(
 
 
 @compiled
-def replaced(
-    work: Any, h: int, point: Triple, height: float, place: Triple, r: Rotation
-) -> int:
+def replaced(work: Any, h: int, point: Triple, height: float, place: Triple, r: Rotation) -> int:
     """Which of four points a fifth takes the place of: the deepest stays, the area grows most."""
     local, deepest, low = work.local[h], -1, height
     for k in range(POINTS):

@@ -35,7 +35,6 @@ from physim.physics.state import (
     EngineMotion,
     PlainState,
     body_to_world,
-    project,
     up_in_body,
     world_to_body,
 )

@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 
 from physim.compiled import compiled
+from physim.physics.fast.advance import turn
 from physim.physics.fast.bounds import _ARC_POINTS, _WIDEST_RAD, max_com_height_m
-from physim.physics.fast.single import AZIMUTHS, PigRecord, turn
+from physim.physics.fast.record import AZIMUTHS, PigRecord
 from physim.physics.state import GRAVITY, body_to_world, project, up_in_body, world_to_body
 from physim.types import FloatArray, Quat, Triple
 

@@ -1,577 +1,222 @@
-"""One pig's way through a roll while the other is out of reach: flight and contact in turn.
-
-Time is counted in base steps, the longest time steps, since the release, and a pig is checked every
-few of them. Between two checks it either flies, which is computed (`flight`), or is in contact with
-the table, which an engine steps. It lands at the very moment of its first touch, from which the
-engine takes whole steps: at a check, a pig in contact is therefore up to one base step later than
-the check (`time_of`). This offset vanishes with the step like every error of the engine.
-
-An engine changes speed first and place then (semi-implicit Euler): its bodies lie on parabolas
-whose speed is half a step's fall below the engine's. A pig that takes off goes on along its
-parabola.
-
-All of this is compiled, on one record a pig (`PIG`). Where PyBullet makes the steps, `advance`
-stops and says in the record what is wanted: the state to begin with, and how many steps.
-"""
+"""A pig alone on an endless table: its record, and PyBullet's engine for it where that steps."""
 
 from __future__ import annotations
 
 import math
-from math import sqrt
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.compiled import compiled
-from physim.physics.fast import contact
-from physim.physics.fast.contact import MOST_CORNERS, MOST_MANIFOLDS
-from physim.physics.fast.flight import (
-    LONGEST_STEP_S,
-    MAX_TURN_RAD,
-    landing_time_s,
-    momentum_and_energy,
-    rotated,
-    rotated_on,
-    spin_in_body,
+from physim.physics.body import Body
+from physim.physics.engine import (
+    LOCK,
+    UNITS_PER_M,
+    Engine,
+    in_air,
+    make_shape,
+    make_unseen,
+    obj_text,
+    pybullet,
 )
-from physim.physics.state import (
-    GRAVITY,
-    body_to_world,
-    squared_depths_m2,
-    up_in_body,
-    world_to_body,
-)
-from physim.types import FloatArray, Quat, Triple
+from physim.physics.fast.advance import forget_contacts, one_step, settle_turn
+from physim.physics.fast.bounds import EnergyBound
+from physim.physics.fast.contact import WORK
+from physim.physics.fast.flight import Flight, FlightPiece
+from physim.physics.fast.record import CONSTANTS, PIG
+from physim.physics.state import PigTrajectory, PlainState, RestCriterion
+from physim.physics.surfaces import EngineSettings
+from physim.types import GRAVITY_M_S2, Table
 
-LEAST_FLIGHT_S = 0.015  # shorter flights cost less to step
-MOST_HALVINGS = 5  # a bound on the cost of a throw beyond all reason
-MOST_BASINS, MOST_NOTES = 64, 16
-AZIMUTHS = 72  # of the table of what surely is in a basin
-
-PIG: Any = np.dtype(
-    [
-        # Base steps of the last check, or of the one that it is on the way to; engine's steps.
-        ("base_steps", "i8"),
-        ("engine_steps", "i8"),
-        ("on_way", "?"),
-        # What an engine is asked for: to place the pig, so many base steps, halved so often.
-        ("waiting", "?"),
-        ("done", "?"),
-        ("placing", "?"),
-        ("steps", "i8"),
-        ("halvings", "i8"),
-        # The engine's state (principal frame) and its time.
-        ("place", "f8", 3),
-        ("quat", "f8", 4),
-        ("velocity", "f8", 3),
-        ("spin", "f8", 3),
-        ("at_s", "f8"),
-        ("stay_s", "f8"),  # before this time no flight is worth computing
-        # The flight: when it begins and ends, from where, its constants, the last node asked for.
-        ("flying", "?"),
-        ("began_s", "f8"),
-        ("lasts_s", "f8"),
-        ("lands_s", "f8"),
-        ("first_landing_s", "f8"),
-        ("start_place", "f8", 3),
-        ("start_quat", "f8", 4),
-        ("start_velocity", "f8", 3),
-        ("start_spin", "f8", 3),
-        ("momentum", "f8", 3),
-        ("fastest", "f8"),
-        ("node_step_s", "f8"),
-        ("node", "i8"),
-        ("node_quat", "f8", 4),
-        ("flight_energy_m", "f8"),
-        # The motion at the last check.
-        ("centre", "f8", 3),
-        ("attitude", "f8", 4),
-        ("moving", "f8", 3),
-        ("turning", "f8", 3),
-        ("turned", "?"),  # whether attitude and spin are those at the check; see `turn`
-        ("clearance_m", "f8"),
-        ("energy_m", "f8"),  # potential and kinetic over m g, once it is lifted onto the table
-        ("speed_m_s", "f8"),
-        ("turning_m_s", "f8"),
-        # Rest: since when it has been where it is, and where that is.
-        ("at_rest", "?"),
-        ("held", "?"),
-        ("since_s", "f8"),
-        ("held_place", "f8", 3),
-        ("held_quat", "f8", 4),
-        # Certainty: the basin that it was found in, and the one that it is frozen with; else -1.
-        ("known", "i8"),
-        ("basin", "i8"),
-        ("reach_m", "f8"),
-        ("fastest_m_s", "f8"),
-        # What a trajectory takes down: time, state, and when its flight began, or -1 in contact.
-        ("recorded", "?"),
-        ("noted", "i8"),
-        ("notes", "f8", (MOST_NOTES, 15)),
-    ],
-    align=True,
-)
-"""What changes of a pig in a roll."""
-CONSTANTS: Any = np.dtype(
-    [
-        ("corners", "i8"),
-        ("basins", "i8"),
-        ("contact_corners", "i8"),
-        ("manifolds", "i8"),
-        ("compiled", "?"),
-        ("mass_kg", "f8"),
-        ("moments", "f8", 3),
-        ("squares", "f8", 3),  # of the radii of gyration
-        ("radius_m", "f8"),
-        ("lowest_m", "f8"),
-        ("point_speed_share", "f8"),
-        ("compression_m", "f8"),
-        ("half_stiffness", "f8"),
-        ("step_s", "f8"),
-        ("check_steps", "i8"),
-        ("clear_m", "f8"),
-        ("full_step_m_s", "f8"),
-        ("rest_m_s", "f8"),
-        ("rest_m", "f8"),
-        ("rest_clearance_m", "f8"),
-        ("rest_s", "f8"),
-        ("half_length_m", "f8"),
-        ("half_width_m", "f8"),
-        ("max_limit_m", "f8"),
-        ("friction", "f8"),
-        ("restitution", "f8"),
-        ("slowest_bounce_m_s", "f8"),
-        ("contact_m", "f8"),
-        ("iterations", "i8"),
-        ("tolerance_m_s", "f8"),
-        ("recovery_s", "f8"),
-        ("warm", "f8"),
-        ("bullet", "?"),
-        ("cone", "?"),
-        ("hull", "f8", (3, MOST_CORNERS)),  # corners, principal frame
-        ("radii", "f8", MOST_CORNERS),
-        ("contact_hull", "f8", (3, MOST_CORNERS)),  # the corners that touch, manifold by manifold
-        ("starts", "i8", MOST_MANIFOLDS + 1),
-        # Per basin: low axis (3), two axes across (6), limit, height, reach a metre of energy.
-        ("basin", "f8", (MOST_BASINS, 12)),
-        # Angles from the rest below which a pig is, and beyond which it is not, in the basin.
-        ("surely", "f8", (MOST_BASINS, AZIMUTHS, 2)),
-    ],
-    align=True,
-)
-"""What does not change; see `SetupOfPig`."""
+COMPILED = True
 
 
-class PigRecord(NamedTuple):
-    """One pig of a roll: what changes (`PIG`), what does not (`CONSTANTS`), the solver's (`WORK`)."""
+class SinglePig(Engine):
+    """One pig on an endless table, with an engine of its own. Use it with `with`."""
 
-    now: Any
-    fixed: Any
-    work: Any
+    def __init__(
+        self,
+        body: Body,
+        table: Table,
+        settings: EngineSettings,
+        criterion: RestCriterion,
+        bound: EnergyBound | None,
+    ) -> None:
+        super().__init__(settings, table.surface, [body])
+        self.body = body
+        self.compiled = COMPILED
+        self.trajectory: PigTrajectory | None = None
+        self.fixed = constants_of(body, table, settings, criterion, bound)
+        self.share(np.zeros(1, dtype=PIG), self.fixed, np.zeros(1, dtype=WORK))
 
+    def share(self, now: NDArray[Any], fixed: NDArray[Any], work: NDArray[Any]) -> None:
+        """Takes another place for what changes."""
+        self.now, self.fixed, self.work = now, fixed, work
+        self.records = now, fixed, work
+        begin = PIG.fields["place"][1]
+        self._state = now.view(np.uint8)[begin : begin + 13 * 8].view(np.float64)
 
-@compiled
-def triple(a: FloatArray) -> Triple:
-    """Three numbers."""
-    return a[0], a[1], a[2]
+    def open(self) -> None:
+        """Connects and makes table and pig."""
+        with LOCK:
+            super().open()
+            self.add_table()
+            shape = make_shape(self.id, obj_text(self.body.contact_hulls_m))
+            self.add_pig(shape, make_unseen(self.id))
 
+    def place(self, state: PlainState) -> None:
+        """Puts the pig into this state (principal frame), without a contact."""
+        with LOCK:
+            self.claim(anew=True)
+            self.pose(0, in_air(state.quat_xyzw))
+            self.run(1)
+            self.pose(0, state)
 
-@compiled
-def quat_of(a: FloatArray) -> Quat:
-    """Four numbers."""
-    return a[0], a[1], a[2], a[3]
+    def record(self, trajectory: PigTrajectory | None) -> None:
+        """Takes down the pig's way from now on, or no more."""
+        self.trajectory = trajectory
+        self.now["recorded"], self.now["noted"] = trajectory is not None, 0
+        # Every base step is noted, so that each is asked for.
+        self.fixed["compiled"] = self.compiled and trajectory is None
 
+    def write_down(self) -> None:
+        """Moves what was noted into the trajectory."""
+        if self.trajectory is None:
+            return
+        for time_s, *numbers, began_s in self.now["notes"][0, : self.now["noted"][0]].tolist():
+            piece: Any = PlainState.of_numbers(numbers)
+            if began_s >= 0.0:
+                piece = FlightPiece(Flight(self.body, piece), began_s)
+            self.trajectory.add(time_s, piece)
+        self.now["noted"] = 0
 
-@compiled
-def put(a: FloatArray, values: Triple) -> None:
-    """Sets three numbers."""
-    a[0], a[1], a[2] = values
+    def step(self) -> None:
+        """Does what the record asks for."""
+        now = self.now[0]
+        self.write_down()
+        steps, halvings = int(now["steps"]), int(now["halvings"])
 
+        def noted(number: int) -> None:
+            if self.trajectory is not None:
+                time_s = float(now["at_s"]) + number * self.settings.time_step_s
+                self.trajectory.add(time_s, self.engine_state())
 
-@compiled
-def put_quat(a: FloatArray, values: Quat) -> None:
-    """Sets four numbers."""
-    a[0], a[1], a[2], a[3] = values
-
-
-@compiled
-def note(
-    p: Any, time_s: float, began_s: float, place: Triple, q: Quat, velocity: Triple, spin: Triple
-) -> None:
-    """Takes down where the pig is from now on; read before there are more than there is room for."""
-    if p.recorded and p.noted < MOST_NOTES:
-        row = p.notes[p.noted]
-        row[0], row[14] = time_s, began_s
-        put(row[1:4], place)
-        put_quat(row[4:8], q)
-        put(row[8:11], velocity)
-        put(row[11:14], spin)
-        p.noted += 1
-
-
-@compiled
-def prepare_flight(pig: PigRecord, place: Triple, q: Quat, velocity: Triple, spin: Triple) -> float:
-    """The constants of a flight from this state; how long it lasts."""
-    p, c = pig.now, pig.fixed
-    moments = triple(c.moments)
-    momentum, energy, fastest = momentum_and_energy(q, spin, moments)
-    p.fastest = fastest
-    p.node_step_s = min(MAX_TURN_RAD / fastest if fastest > 0 else math.inf, LONGEST_STEP_S)
-    p.node = 0
-    u, v, w = velocity
-    moving = u * u + v * v + w * w + energy / c.mass_kg
-    p.flight_energy_m = place[2] + 0.5 * moving / GRAVITY
-    put(p.start_place, place)
-    put_quat(p.start_quat, q)
-    put(p.start_velocity, velocity)
-    put(p.start_spin, spin)
-    put(p.momentum, momentum)
-    put_quat(p.node_quat, q)
-    step_s = p.node_step_s
-    return landing_time_s(
-        c.hull, c.radii, c.corners, c.lowest_m, q, momentum, moments, place[2], w, fastest, step_s
-    )
-
-
-@compiled
-def flight_at(pig: PigRecord, time_s: float) -> tuple[Triple, Quat, Triple, Triple]:
-    """The state of a flying pig so long after its flight began."""
-    p, moments = pig.now, triple(pig.fixed.moments)
-    momentum = triple(p.momentum)
-    number = int(time_s / p.node_step_s) if time_s > 0.0 else 0
-    if p.node > number:
-        p.node = 0
-        put_quat(p.node_quat, quat_of(p.start_quat))
-    q = quat_of(p.node_quat)
-    if p.node < number:
-        q = rotated_on(q, momentum, moments, p.node_step_s, number - p.node)
-        p.node = number
-        put_quat(p.node_quat, q)
-    rest_s = time_s - number * p.node_step_s
-    if rest_s != 0.0:
-        q = rotated(q, momentum, moments, rest_s)
-    x, y, z = triple(p.start_place)
-    u, v, w = triple(p.start_velocity)
-    place = x + time_s * u, y + time_s * v, z + time_s * w - 0.5 * GRAVITY * time_s * time_s
-    spin = body_to_world(q, spin_in_body(q, momentum, moments))
-    return place, q, (u, v, w - GRAVITY * time_s), spin
-
-
-@compiled
-def fly_on(pig: PigRecord) -> None:
-    """To this check, in the air; a pig that took off after it is held a moment before."""
-    p, c = pig.now, pig.fixed
-    time_s = p.base_steps * c.step_s - p.began_s
-    x, y, z = triple(p.start_place)
-    u, v, w = triple(p.start_velocity)
-    put(
-        p.centre,
-        (x + time_s * u, y + time_s * v, z + time_s * w - 0.5 * GRAVITY * time_s * time_s),
-    )
-    w -= GRAVITY * time_s
-    put(p.moving, (u, v, w))
-    p.turned = False
-    p.speed_m_s = sqrt(u * u + v * v + w * w)
-    p.turning_m_s = c.radius_m * p.fastest
-    p.energy_m = p.flight_energy_m + c.compression_m
-
-
-@compiled
-def turn(pig: PigRecord) -> None:
-    """Finds the attitude at this check, which few ask for of a pig in the air."""
-    p = pig.now
-    if p.turned:
-        return
-    _, q, _, spin = flight_at(pig, p.base_steps * pig.fixed.step_s - p.began_s)
-    put_quat(p.attitude, q)
-    put(p.turning, spin)
-    p.turned = True
-
-
-@compiled
-def land(pig: PigRecord) -> float:
-    """From flight into contact; a bound on the speed of the pig's points [m/s]."""
-    p, c = pig.now, pig.fixed
-    place, q, velocity, spin = flight_at(pig, p.lasts_s)
-    put(p.place, place)
-    put_quat(p.quat, q)
-    put(p.velocity, velocity)
-    put(p.spin, spin)
-    p.flying, p.placing = False, True
-    p.at_s = p.lands_s
-    note(p, p.at_s, -1.0, place, q, velocity, spin)
-    u, v, w = velocity
-    a, b, e = spin
-    return sqrt(u * u + v * v + w * w) + c.radius_m * sqrt(a * a + b * b + e * e)
-
-
-@compiled
-def lowest_of(c: Any, up: Triple) -> float:
-    """Height of the lowest corner from the centre of mass; up is seen from the pig."""
-    x, y, z = up
-    lowest = math.inf
-    for k in range(c.corners):
-        lowest = min(lowest, c.hull[0, k] * x + c.hull[1, k] * y + c.hull[2, k] * z)
-    return lowest
-
-
-@compiled
-def check(pig: PigRecord, halvings: int) -> None:
-    """Looks at the engine; a pig that is clear of the table takes off if it flies for long."""
-    p, c = pig.now, pig.fixed
-    place, q, spin = triple(p.place), quat_of(p.quat), triple(p.spin)
-    velocity = triple(p.velocity)
-    u, v, w = velocity
-    squares = triple(c.squares)
-    a, b, e = world_to_body(q, spin)
-    rotation = squares[0] * a * a + squares[1] * b * b + squares[2] * e * e
-    square = u * u + v * v + w * w
-    clearance_m = place[2] + lowest_of(c, up_in_body(q))
-    kinetic_m = 0.5 * (square + rotation) / GRAVITY
-    speed_m_s, turning_m_s = sqrt(square), c.radius_m * sqrt(a * a + b * b + e * e)
-    put(p.centre, place)
-    put_quat(p.attitude, q)
-    put(p.moving, velocity)
-    put(p.turning, spin)
-    p.turned = True
-    p.clearance_m, p.speed_m_s, p.turning_m_s = clearance_m, speed_m_s, turning_m_s
-    if c.half_stiffness > 0.0:  # a soft pig has what it sinks in as energy of its springs
-        springs_m = c.half_stiffness * squared_depths_m2(c.hull[:, : c.corners], q, place[2])
-        p.energy_m = place[2] + kinetic_m + springs_m + c.compression_m
-    else:
-        p.energy_m = place[2] + kinetic_m - min(0.0, clearance_m)
-    if clearance_m <= c.clear_m or p.at_s < p.stay_s:
-        return
-    fall_m_s = w + sqrt(w * w + 2.0 * GRAVITY * clearance_m)
-    if fall_m_s < GRAVITY * LEAST_FLIGHT_S:
-        return
-    on_parabola = u, v, w + GRAVITY * (-0.5 * (c.step_s / (1 << halvings)))
-    lasts_s = prepare_flight(pig, place, q, on_parabola, spin)
-    if lasts_s < LEAST_FLIGHT_S:
-        p.stay_s = p.at_s + lasts_s
-        return
-    p.flying, p.began_s, p.lasts_s, p.lands_s = True, p.at_s, lasts_s, p.at_s + lasts_s
-    note(p, p.base_steps * c.step_s, p.began_s, place, q, on_parabola, spin)
-    fly_on(pig)
-
-
-@compiled
-def halvings_at(pig: PigRecord, point_speed_m_s: float) -> int:
-    """How often the step is halved while a point of the pig is that fast."""
-    over = point_speed_m_s / pig.fixed.full_step_m_s
-    return 0 if over <= 1.0 else min(int(math.ceil(math.log2(over))), MOST_HALVINGS)
-
-
-@compiled
-def advance(pig: PigRecord) -> bool:
-    """Brings the pig to its check, by flights and contacts; False where PyBullet is to step."""
-    p, c = pig.now, pig.fixed
-    now_s = p.base_steps * c.step_s
-    while True:
-        if p.waiting:
-            if c.compiled:
-                step_contacts(pig)
-            elif not p.done:
-                return False
-            p.waiting = p.done = p.placing = False
-            p.at_s += p.steps * c.step_s
-            p.engine_steps += p.steps << p.halvings
-            check(pig, p.halvings)
-            if p.steps == 0:
-                return True
-        landed = p.flying
-        if not landed:
-            speed = p.speed_m_s + p.turning_m_s
-        elif p.lands_s > now_s:
-            fly_on(pig)
-            return True
+        if self.compiled:
+            if now["placing"]:
+                forget_contacts(*self.records)
+            for number in range(1, steps + 1):
+                one_step(*self.records)
+                noted(number)
         else:
-            speed = land(pig)
-        p.steps = int(math.ceil((now_s - p.at_s) / c.step_s))
-        if p.steps <= 0:
-            if not landed:
-                return True
-            p.steps = 0  # at the very moment of the check
-        p.halvings = halvings_at(pig, speed) if p.steps > 0 else 0
-        p.waiting = True
+            if now["placing"]:
+                self.place(self.engine_state())
+            if steps:
+                self.run(steps, halvings, None if self.trajectory is None else self._sampled(noted))
+            self.sample()
+        now["done"] = True
+
+    def engine_state(self) -> PlainState:
+        """The state in the engine, as the record has it."""
+        return PlainState.of_numbers(self._state.tolist())
+
+    def _sampled(self, then: Callable[[int], None]) -> Callable[[int], None]:
+        def each(number: int) -> None:
+            self.sample()
+            then(number)
+
+        return each
+
+    def sample(self) -> None:
+        """Takes PyBullet's state into the record."""
+        pig = self.pigs[0]
+        (x, y, z), quat = pybullet.getBasePositionAndOrientation(pig, self.id)
+        (u, v, w), spin = pybullet.getBaseVelocity(pig, self.id)
+        k = UNITS_PER_M
+        self._state[:] = (x / k, y / k, z / k, *quat, u / k, v / k, w / k, *spin)
+
+    @property
+    def basin(self) -> int | None:
+        """The basin with which it is frozen."""
+        basin = int(self.now["basin"][0])
+        return None if basin < 0 else basin
+
+    @property
+    def frozen(self) -> bool:
+        """Whether it is at rest or certain."""
+        return bool(self.now["at_rest"][0]) or self.basin is not None
+
+    @property
+    def time_s(self) -> float:
+        """Of the present state, since release."""
+        now = self.now[0]
+        steps_s = int(now["base_steps"]) * self.settings.time_step_s
+        return float(steps_s if now["flying"] else now["at_s"])
+
+    def plain(self) -> PlainState:
+        """The state at the last check, principal frame."""
+        settle_turn(*self.records)
+        now = self.now[0]
+        numbers = [now[name].tolist() for name in ("centre", "attitude", "moving", "turning")]
+        return PlainState(*map(tuple, numbers))
 
 
-@compiled
-def step_contacts(pig: PigRecord) -> None:
-    """Does what the record asks for, by the compiled engine."""
-    p, c = pig.now, pig.fixed
-    if p.placing:
-        contact.forget(pig.work, c)
-    contact.steps(
-        pig.work,
-        c,
-        p.place,
-        p.quat,
-        p.velocity,
-        p.spin,
-        c.step_s / (1 << p.halvings),
-        p.steps << p.halvings,
-    )
-
-
-@compiled
-def bring(pig: PigRecord, target: int, each_check: bool) -> bool:
-    """Brings a pig that is not at rest to a check; False where PyBullet is to step.
-
-    Args:
-        pig: which one.
-        target: base steps of the check.
-        each_check: stops at the regular checks before it too.
-    """
-    p, c = pig.now, pig.fixed
-    while (p.base_steps < target or p.on_way) and not p.at_rest:
-        if not p.on_way:
-            ahead = target - p.base_steps
-            if each_check:
-                ahead = c.check_steps - p.base_steps % c.check_steps
-            p.base_steps += ahead
-            p.on_way = True
-        if not advance(pig):
-            return False
-        p.on_way = False
-        if p.flying or p.speed_m_s + p.turning_m_s > c.rest_m_s:
-            p.held = False
-        else:
-            p.at_rest = rests(pig)
-    return True
-
-
-@compiled
-def one_step(now: NDArray[Any], fixed: NDArray[Any], work: NDArray[Any]) -> None:
-    """One base step of the compiled engine, halved as the record says."""
-    p, c = now[0], fixed[0]
-    step_s = c.step_s / (1 << p.halvings)
-    contact.steps(work[0], c, p.place, p.quat, p.velocity, p.spin, step_s, 1 << p.halvings)
-
-
-@compiled
-def forget_contacts(now: NDArray[Any], fixed: NDArray[Any], work: NDArray[Any]) -> None:
-    """Forgets the contacts of the steps before."""
-    contact.forget(work[0], fixed[0])
-
-
-@compiled
-def settle_turn(now: NDArray[Any], fixed: NDArray[Any], work: NDArray[Any]) -> None:
-    """Finds the attitude at this check."""
-    turn(PigRecord(now[0], fixed[0], work[0]))
-
-
-@compiled
-def rests(pig: PigRecord) -> bool:
-    """Whether a slow pig has been where it is for long enough, on its own feet."""
-    p, c = pig.now, pig.fixed
-    if not p.held or moved_m(pig) > c.rest_m:
-        p.held, p.since_s = True, p.at_s
-        put(p.held_place, triple(p.centre))
-        put_quat(p.held_quat, quat_of(p.attitude))
-    return bool(p.at_s - p.since_s >= c.rest_s and supported(pig))
-
-
-@compiled
-def moved_m(pig: PigRecord) -> float:
-    """A bound on how far any point of the pig is from where it was held."""
-    p = pig.now
-    square = turn = same = 0.0
-    for k in range(3):
-        square += (p.centre[k] - p.held_place[k]) ** 2
-    for k in range(4):
-        same += p.attitude[k] * p.held_quat[k]
-    sign = 1.0 if same >= 0.0 else -1.0
-    for k in range(4):
-        turn += (p.attitude[k] - sign * p.held_quat[k]) ** 2
-    angle = 4.0 * math.asin(min(1.0, 0.5 * sqrt(turn)))
-    return float(sqrt(square) + pig.fixed.radius_m * angle)
-
-
-@compiled
-def supported(pig: PigRecord) -> bool:
-    """Whether the centre of mass stands over the support polygon, and that over the table.
-
-    A hull that reaches past the edge rests on its polygon cut off there, and both are convex: a
-    point is over the cut polygon if it is over both.
-    """
-    p, c = pig.now, pig.fixed
-    if abs(p.centre[0]) > c.half_length_m or abs(p.centre[1]) > c.half_width_m:
-        return False
-    q = quat_of(p.attitude)
-    up = up_in_body(q)
-    low = lowest_of(c, up) + p.centre[2]
-    if low > c.rest_clearance_m:
-        return False
-    angles = np.empty(c.corners)
-    count = 0
-    for k in range(c.corners):
-        height = c.hull[0, k] * up[0] + c.hull[1, k] * up[1] + c.hull[2, k] * up[2] + p.centre[2]
-        if height <= max(low, 0.0) + c.rest_clearance_m:
-            x, y, _ = body_to_world(q, (c.hull[0, k], c.hull[1, k], c.hull[2, k]))
-            angles[count] = math.atan2(y, x)
-            count += 1
-    if count < 3:
-        return False
-    # Seen from the point below the centre of mass, feet all around it leave no half-plane free.
-    around = np.sort(angles[:count])
-    widest = around[0] + 2.0 * math.pi - around[-1]
-    for k in range(count - 1):
-        widest = max(widest, around[k + 1] - around[k])
-    return bool(widest <= math.pi)
-
-
-@compiled
-def begin(pig: PigRecord) -> None:
-    """Forgets what was known of rest and certainty."""
-    p = pig.now
-    p.at_rest = p.held = p.on_way = p.waiting = p.done = p.placing = False
-    p.known = p.basin = -1
-    p.stay_s = 0.0
-
-
-@compiled
-def release(
-    now: NDArray[Any],
-    fixed: NDArray[Any],
-    work: NDArray[Any],
-    place: Triple,
-    q: Quat,
-    velocity: Triple,
-    spin: Triple,
-) -> None:
-    """Begins a roll with this state (principal frame); `advance` is to follow."""
-    pig = PigRecord(now[0], fixed[0], work[0])
-    begin(pig)
-    p = pig.now
-    p.base_steps = p.engine_steps = 0
-    lasts_s = prepare_flight(pig, place, q, velocity, spin)
-    p.flying, p.began_s, p.lasts_s, p.lands_s = True, 0.0, lasts_s, lasts_s
-    p.first_landing_s = lasts_s
-    note(p, 0.0, 0.0, place, q, velocity, spin)
-    fly_on(pig)
-
-
-@compiled
-def resume(
-    now: NDArray[Any],
-    fixed: NDArray[Any],
-    work: NDArray[Any],
-    place: Triple,
-    q: Quat,
-    velocity: Triple,
-    spin: Triple,
-    base_steps: int,
-) -> None:
-    """Goes on alone from this state of an engine at this time; `advance` is to follow."""
-    pig = PigRecord(now[0], fixed[0], work[0])
-    begin(pig)
-    p = pig.now
-    put(p.place, place)
-    put_quat(p.quat, q)
-    put(p.velocity, velocity)
-    put(p.spin, spin)
-    p.flying, p.placing, p.waiting = False, True, True
-    p.steps = p.halvings = 0
-    p.base_steps, p.at_s = base_steps, base_steps * pig.fixed.step_s
+def constants_of(
+    body: Body,
+    table: Table,
+    settings: EngineSettings,
+    criterion: RestCriterion,
+    bound: EnergyBound | None,
+) -> NDArray[Any]:
+    """(1,) of `CONSTANTS`."""
+    height_m, surface = body.model.height_m, table.surface
+    values: dict[str, Any] = {
+        "corners": len(body.hull_m),
+        "basins": 0 if bound is None else len(bound.arrays[0]),
+        "contact_corners": len(body.hull_m),
+        "manifolds": 1,
+        "compiled": COMPILED,
+        "mass_kg": body.model.mass_kg,
+        "moments": body.moments,
+        "squares": body.radii_of_gyration_squared_m2,
+        "radius_m": body.radius_m,
+        "lowest_m": body.lowest_m,
+        "point_speed_share": body.point_speed_share,
+        "compression_m": body.static_compression_m,
+        "half_stiffness": body.half_stiffness_over_weight,
+        "step_s": settings.time_step_s,
+        "check_steps": settings.steps_per_check,
+        "clear_m": 2.0 * settings.contact_breaking_m,
+        "full_step_m_s": settings.full_step_speed * height_m,
+        "rest_m_s": criterion.speed * math.sqrt(2.0 * GRAVITY_M_S2 * height_m),
+        "rest_m": criterion.displacement * height_m,
+        "rest_clearance_m": criterion.clearance * height_m,
+        "rest_s": criterion.window_s,
+        "half_length_m": table.length_m / 2,
+        "half_width_m": table.width_m / 2,
+        "max_limit_m": -math.inf if bound is None else bound.max_limit_m,
+        "friction": body.model.lateral_friction * surface.lateral_friction,
+        "restitution": body.model.restitution * surface.restitution,
+        "slowest_bounce_m_s": settings.restitution_threshold_m_s,
+        "contact_m": 1e-6,
+        "iterations": settings.solver_iterations,
+        "tolerance_m_s": settings.solver_tolerance_m_s,
+        "recovery_s": settings.recovery_s,
+        "warm": 1.0,
+        "bullet": False,
+        "cone": False,
+    }
+    fixed = np.zeros(1, dtype=CONSTANTS)
+    for name, value in values.items():
+        fixed[name] = value
+    groups = (body.hull_m,)
+    corners = np.concatenate(groups)
+    fixed["hull"][0, :, : len(body.hull_m)] = body.hull_columns_m
+    fixed["radii"][0, : len(body.hull_m)] = body.hull_radii_m
+    fixed["contact_hull"][0, :, : len(corners)] = corners.T
+    fixed["starts"][0, : len(groups) + 1] = np.cumsum([0, *map(len, groups)])
+    if bound is not None:
+        basins, surely = bound.arrays
+        fixed["basin"][0, : len(basins)] = basins
+        fixed["surely"][0, : len(basins)] = surely
+    return fixed

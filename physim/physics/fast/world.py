@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 from physim.compiled import compiled
 from physim.errors import PhysicsError
 from physim.physics.body import Body
+from physim.physics.fast.advance import advance, bring, release, resume
+from physim.physics.fast.contact import WORK
 from physim.physics.fast.pair import EnergyBounds, PigPair
 from physim.physics.fast.proximity import (
     ROLL,
@@ -35,9 +37,8 @@ from physim.physics.fast.proximity import (
     reaches_edge,
     steps_ahead,
 )
-from physim.physics.fast.contact import WORK
-from physim.physics.fast.single import PigRecord, advance, bring, release, resume
-from physim.physics.fast.solo import PigAlone
+from physim.physics.fast.record import PigRecord
+from physim.physics.fast.single import SinglePig
 from physim.physics.state import PlainState, RestCriterion, Trajectory, rest_of
 from physim.physics.surfaces import EngineSettings
 from physim.types import Rest, Status, Table, Toss
@@ -65,9 +66,7 @@ def go_on(
     pink = PigRecord(now[1], fixed[1], work[1])
     roll, first, second = rolls[0], now[0], now[1]
     while True:
-        if not math.isfinite(
-            first.centre[0] + first.energy_m + second.centre[0] + second.energy_m
-        ):
+        if not math.isfinite(first.centre[0] + first.energy_m + second.centre[0] + second.energy_m):
             return BROKEN
         if roll.phase == AHEAD:
             look_ahead(roll, black, pink)
@@ -183,7 +182,7 @@ class World:
         self.settings = settings = settings or EngineSettings()
         self.criterion = criterion = criterion or RestCriterion()
         first, second = (
-            PigAlone(body, table, settings, criterion, bound)
+            SinglePig(body, table, settings, criterion, bound)
             for body, bound in zip(bodies, bounds or (None, None), strict=True)
         )
         self.pigs = first, second
