@@ -44,7 +44,6 @@ from physim.physics.state import (
 )
 from physim.types import Quat, Triple
 
-LEAST_FLIGHT_S = 0.015  # shorter flights cost less to step
 MOST_HALVINGS = 5  # a bound on the cost of a throw beyond all reason
 
 
@@ -182,11 +181,11 @@ def check(pig: PigRecord, halvings: int) -> None:
     if clearance_m <= c.clear_m or p.at_s < p.stay_s:
         return
     fall_m_s = w + sqrt(w * w + 2.0 * GRAVITY * clearance_m)
-    if fall_m_s < GRAVITY * LEAST_FLIGHT_S:
+    if fall_m_s < GRAVITY * c.least_flight_s:
         return
     on_parabola = u, v, w + GRAVITY * (-0.5 * (c.step_s / (1 << halvings)))
     lasts_s = prepare_flight(pig, place, q, on_parabola, spin)
-    if lasts_s < LEAST_FLIGHT_S:
+    if lasts_s < c.least_flight_s:
         p.stay_s = p.at_s + lasts_s
         return
     p.flying, p.began_s, p.lasts_s, p.lands_s = True, p.at_s, lasts_s, p.at_s + lasts_s
@@ -198,7 +197,7 @@ def check(pig: PigRecord, halvings: int) -> None:
 def halvings_at(pig: PigRecord, point_speed_m_s: float) -> int:
     """How often the step is halved while a point of the pig is that fast."""
     over = point_speed_m_s / pig.fixed.full_step_m_s
-    return 0 if over <= 1.0 else min(int(math.ceil(math.log2(over))), MOST_HALVINGS)
+    return 0 if over <= 1.0 else min(math.ceil(math.log2(over)), MOST_HALVINGS)
 
 
 @compiled
@@ -226,7 +225,7 @@ def advance(pig: PigRecord) -> bool:
             return True
         else:
             speed = land(pig)
-        p.steps = int(math.ceil((now_s - p.at_s) / c.step_s))
+        p.steps = math.ceil((now_s - p.at_s) / c.step_s)
         if p.steps <= 0:
             if not landed:
                 return True
@@ -295,7 +294,13 @@ def forget_contacts(now: NDArray[Any], fixed: NDArray[Any], work: NDArray[Any]) 
 
 
 @compiled
-def settle_turn(now: NDArray[Any], fixed: NDArray[Any], work: NDArray[Any]) -> None:
+def advance_to_check(now: NDArray[Any], fixed: NDArray[Any], work: NDArray[Any]) -> bool:
+    """Brings the pig to its check; False where PyBullet is to step."""
+    return advance(PigRecord(now[0], fixed[0], work[0]))
+
+
+@compiled
+def turn_to_check(now: NDArray[Any], fixed: NDArray[Any], work: NDArray[Any]) -> None:
     """Finds the attitude at this check."""
     turn(PigRecord(now[0], fixed[0], work[0]))
 

@@ -59,8 +59,8 @@ WORK: Any = np.dtype(
         ("places", "f8", (MOST_CONTACTS, 4)),
         ("owners", "i8", MOST_CONTACTS),
         ("rows", "f8", (MOST_CONTACTS, 3, ROW)),
-        # Of each corner: the normal impulse and the friction (x, y) of the last step in which it was
-        # a contact [N s], and the number of that step.
+        # Of each corner: the normal impulse and the friction (x, y) of the last step in which it
+        # was a contact [N s], and the number of that step.
         ("corners", "f8", (MOST_CORNERS, 4)),
         # Of each manifold: how many points it has; where each is (principal frame), where it met
         # the table, and its last normal impulse.

@@ -116,6 +116,7 @@ REACH_LEAST_M = 0.001
 
 @compiled
 def point_speed(pig: PigRecord) -> float:
+    """A bound on the speed of the pig's fastest point."""
     p = pig.now
     return float(p.speed_m_s + p.turning_m_s)
 

@@ -98,6 +98,7 @@ CONSTANTS: Any = np.dtype(
         ("half_stiffness", "f8"),
         ("step_s", "f8"),
         ("check_steps", "i8"),
+        ("least_flight_s", "f8"),
         ("clear_m", "f8"),
         ("full_step_m_s", "f8"),
         ("rest_m_s", "f8"),
@@ -132,7 +133,7 @@ CONSTANTS: Any = np.dtype(
 
 
 class PigRecord(NamedTuple):
-    """One pig of a roll: what changes (`PIG`), what does not (`CONSTANTS`), the solver's (`WORK`)."""
+    """One pig of a roll: a record each of `PIG`, of `CONSTANTS` and of the solver's `WORK`."""
 
     now: Any
     fixed: Any
@@ -167,7 +168,7 @@ def put_quat(a: FloatArray, values: Quat) -> None:
 def note(
     p: Any, time_s: float, began_s: float, place: Triple, q: Quat, velocity: Triple, spin: Triple
 ) -> None:
-    """Takes down where the pig is from now on; read before there are more than there is room for."""
+    """Takes down where the pig is from now on, for a trajectory."""
     if p.recorded and p.noted < MOST_NOTES:
         row = p.notes[p.noted]
         row[0], row[14] = time_s, began_s

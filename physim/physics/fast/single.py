@@ -20,16 +20,24 @@ from physim.physics.engine import (
     obj_text,
     pybullet,
 )
-from physim.physics.fast.advance import forget_contacts, one_step, settle_turn
+from physim.physics.fast.advance import (
+    advance_to_check,
+    forget_contacts,
+    one_step,
+    release,
+    resume,
+    turn_to_check,
+)
 from physim.physics.fast.bounds import EnergyBound
 from physim.physics.fast.contact import WORK
 from physim.physics.fast.flight import Flight, FlightPiece
 from physim.physics.fast.record import CONSTANTS, PIG
-from physim.physics.state import PigTrajectory, PlainState, RestCriterion
+from physim.physics.state import EngineMotion, PigTrajectory, PlainState, RestCriterion
 from physim.physics.surfaces import EngineSettings
-from physim.types import GRAVITY_M_S2, Table
+from physim.types import GRAVITY_M_S2, RigidState, Table
 
 COMPILED = True
+LEAST_FLIGHT_S = 0.015  # shorter flights cost less to step
 
 
 class SinglePig(Engine):
@@ -40,12 +48,13 @@ class SinglePig(Engine):
         body: Body,
         table: Table,
         settings: EngineSettings,
-        criterion: RestCriterion,
-        bound: EnergyBound | None,
+        criterion: RestCriterion | None = None,
+        bound: EnergyBound | None = None,
     ) -> None:
+        criterion = criterion or RestCriterion()
         super().__init__(settings, table.surface, [body])
         self.body = body
-        self.compiled = COMPILED
+        self.compiled = COMPILED and not body.model.contact_stiffness_n_m
         self.trajectory: PigTrajectory | None = None
         self.fixed = constants_of(body, table, settings, criterion, bound)
         self.share(np.zeros(1, dtype=PIG), self.fixed, np.zeros(1, dtype=WORK))
@@ -67,11 +76,39 @@ class SinglePig(Engine):
 
     def place(self, state: PlainState) -> None:
         """Puts the pig into this state (principal frame), without a contact."""
+        if self.compiled:
+            self._state[:] = [number for part in state for number in part]
+            forget_contacts(*self.records)
+            return
         with LOCK:
             self.claim(anew=True)
             self.pose(0, in_air(state.quat_xyzw))
-            self.run(1)
+            super().run(1)
             self.pose(0, state)
+
+    def run(self, steps: int, halvings: int = 0, each: Callable[[int], None] | None = None) -> int:
+        """Simulates that many base steps in contact, each halved some times; see `Engine.run`."""
+        if not self.compiled:
+            return super().run(steps, halvings, each)
+        self.now["halvings"] = halvings
+        for number in range(1, steps + 1):
+            one_step(*self.records)
+            if each is not None:
+                each(number)
+        return steps << halvings
+
+    def sample(self) -> EngineMotion:
+        """How the pig moves in the engine."""
+        return EngineMotion(self.body, self.engine_state())
+
+    def engine_state(self) -> PlainState:
+        """The state in the engine."""
+        if self.compiled:
+            return PlainState.of_numbers(self._state.tolist())
+        pig, k = self.pigs[0], UNITS_PER_M
+        (x, y, z), quat = pybullet.getBasePositionAndOrientation(pig, self.id)
+        (u, v, w), spin = pybullet.getBaseVelocity(pig, self.id)
+        return PlainState((x / k, y / k, z / k), quat, (u / k, v / k, w / k), spin)
 
     def record(self, trajectory: PigTrajectory | None) -> None:
         """Takes down the pig's way from now on, or no more."""
@@ -95,45 +132,84 @@ class SinglePig(Engine):
         """Does what the record asks for."""
         now = self.now[0]
         self.write_down()
-        steps, halvings = int(now["steps"]), int(now["halvings"])
+        steps, halvings, began_s = int(now["steps"]), int(now["halvings"]), float(now["at_s"])
+        if now["placing"]:
+            self.place(PlainState.of_numbers(self._state.tolist()))
+        way = self.trajectory
 
         def noted(number: int) -> None:
-            if self.trajectory is not None:
-                time_s = float(now["at_s"]) + number * self.settings.time_step_s
-                self.trajectory.add(time_s, self.engine_state())
+            if way is not None:
+                way.add(began_s + number * self.settings.time_step_s, self.engine_state())
 
-        if self.compiled:
-            if now["placing"]:
-                forget_contacts(*self.records)
-            for number in range(1, steps + 1):
-                one_step(*self.records)
-                noted(number)
-        else:
-            if now["placing"]:
-                self.place(self.engine_state())
-            if steps:
-                self.run(steps, halvings, None if self.trajectory is None else self._sampled(noted))
-            self.sample()
+        if steps:
+            self.run(steps, halvings, None if way is None else noted)
+        (x, y, z), quat, (u, v, w), spin = self.engine_state()
+        self._state[:] = (x, y, z, *quat, u, v, w, *spin)
         now["done"] = True
 
-    def engine_state(self) -> PlainState:
-        """The state in the engine, as the record has it."""
-        return PlainState.of_numbers(self._state.tolist())
+    def release(self, start: RigidState) -> None:
+        """Begins a roll with this state (principal frame)."""
+        release(*self.records, *PlainState.of(start))
+        self.advance(0)
 
-    def _sampled(self, then: Callable[[int], None]) -> Callable[[int], None]:
-        def each(number: int) -> None:
-            self.sample()
-            then(number)
+    def resume(self, state: PlainState, base_steps: int) -> None:
+        """Goes on alone from this state (principal frame, of an engine) at this time."""
+        resume(*self.records, *state, base_steps)
+        self.advance(0)
 
-        return each
+    def advance(self, base_steps: int) -> None:
+        """Brings the pig to the check so many base steps from now, whether it is at rest or not."""
+        self.now["base_steps"] += base_steps
+        while not advance_to_check(*self.records):
+            self.step()
+        self.write_down()
 
-    def sample(self) -> None:
-        """Takes PyBullet's state into the record."""
-        pig = self.pigs[0]
-        (x, y, z), quat = pybullet.getBasePositionAndOrientation(pig, self.id)
-        (u, v, w), spin = pybullet.getBaseVelocity(pig, self.id)
-        k = UNITS_PER_M
-        self._state[:] = (x / k, y / k, z / k, *quat, u / k, v / k, w / k, *spin)
+    @property
+    def motion(self) -> PigMotion:
+        """How the pig moves at the last check."""
+        turn_to_check(*self.records)
+        return PigMotion(self.body, self.now[0].copy())
+
+    @property
+    def flight(self) -> Flight | None:
+        """Where it flies; None in contact."""
+        now = self.now[0]
+        if not now["flying"]:
+            return None
+        names = ("start_place", "start_quat", "start_velocity", "start_spin")
+        return Flight(self.body, PlainState(*(tuple(now[name].tolist()) for name in names)))
+
+    @property
+    def steps_in_air(self) -> float:
+        """How many base steps from now it lands; 0 in contact."""
+        now = self.now[0]
+        lands_s = float(now["lands_s"]) / self.settings.time_step_s
+        return lands_s - int(now["base_steps"]) if now["flying"] else 0.0
+
+    @property
+    def base_step_s(self) -> float:
+        """The longest time step [s]."""
+        return self.settings.time_step_s
+
+    @property
+    def base_steps(self) -> int:
+        """Of the last check, since release."""
+        return int(self.now["base_steps"][0])
+
+    @property
+    def engine_steps(self) -> int:
+        """Since release."""
+        return int(self.now["engine_steps"][0])
+
+    @property
+    def first_landing_s(self) -> float:
+        """When the first flight ends [s]."""
+        return float(self.now["first_landing_s"][0])
+
+    @property
+    def frozen(self) -> bool:
+        """Whether it is at rest or certain."""
+        return bool(self.now["at_rest"][0]) or self.basin is not None
 
     @property
     def basin(self) -> int | None:
@@ -142,23 +218,31 @@ class SinglePig(Engine):
         return None if basin < 0 else basin
 
     @property
-    def frozen(self) -> bool:
-        """Whether it is at rest or certain."""
-        return bool(self.now["at_rest"][0]) or self.basin is not None
-
-    @property
     def time_s(self) -> float:
         """Of the present state, since release."""
         now = self.now[0]
-        steps_s = int(now["base_steps"]) * self.settings.time_step_s
-        return float(steps_s if now["flying"] else now["at_s"])
+        return self.base_steps * self.settings.time_step_s if now["flying"] else float(now["at_s"])
 
-    def plain(self) -> PlainState:
-        """The state at the last check, principal frame."""
-        settle_turn(*self.records)
-        now = self.now[0]
-        numbers = [now[name].tolist() for name in ("centre", "attitude", "moving", "turning")]
-        return PlainState(*map(tuple, numbers))
+
+class PigMotion:
+    """The motion of a pig at a check, as `EngineMotion` has it."""
+
+    def __init__(self, body: Body, now: Any) -> None:
+        self.body = body
+        self._state = PlainState(
+            *(tuple(now[name].tolist()) for name in ("centre", "attitude", "moving", "turning"))
+        )
+        self.centre_m, self.quat_xyzw, self.velocity_m_s, _ = self._state
+        self.clearance_m = math.inf if now["flying"] else float(now["clearance_m"])
+        self.energy_on_table_m = float(now["energy_m"])
+        self.speed_m_s, self.turning_m_s = float(now["speed_m_s"]), float(now["turning_m_s"])
+        self.point_speed_m_s = self.speed_m_s + self.turning_m_s
+
+    def plain(self, base_step_s: float = 0.0) -> PlainState:
+        """The state; with a base step, with the velocity that an engine needs to go on from it."""
+        if self.clearance_m < math.inf:
+            return self._state
+        return self._state.half_step_velocity(base_step_s)
 
 
 def constants_of(
@@ -175,7 +259,7 @@ def constants_of(
         "basins": 0 if bound is None else len(bound.arrays[0]),
         "contact_corners": len(body.hull_m),
         "manifolds": 1,
-        "compiled": COMPILED,
+        "compiled": COMPILED and not body.model.contact_stiffness_n_m,
         "mass_kg": body.model.mass_kg,
         "moments": body.moments,
         "squares": body.radii_of_gyration_squared_m2,
@@ -186,6 +270,7 @@ def constants_of(
         "half_stiffness": body.half_stiffness_over_weight,
         "step_s": settings.time_step_s,
         "check_steps": settings.steps_per_check,
+        "least_flight_s": LEAST_FLIGHT_S,
         "clear_m": 2.0 * settings.contact_breaking_m,
         "full_step_m_s": settings.full_step_speed * height_m,
         "rest_m_s": criterion.speed * math.sqrt(2.0 * GRAVITY_M_S2 * height_m),

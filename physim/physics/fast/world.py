@@ -275,7 +275,7 @@ class World:
         ready = black.frozen and pink.frozen
         return rest_of(
             self.bodies,
-            (black.plain(), pink.plain()),
+            (black.motion.plain(), pink.motion.plain()),
             (black.time_s, pink.time_s),
             Status.OK if ready else Status.UNSETTLED,
             int(self._now["engine_steps"].sum()),
