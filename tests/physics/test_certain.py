@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from physim.physics.body import Body
 from physim.physics.fast.bounds import EnergyBound
 from physim.physics.fast.single import SinglePig
-from physim.physics.state import EngineMotion, PlainState, RestCriterion, RestDetector
+from physim.physics.state import PlainState, RestCriterion, RestDetector
 from physim.physics.surfaces import EngineSettings, table
 from physim.simulator import RestTable, lying
 from physim.types import PigModel, RigidState
@@ -89,7 +89,6 @@ def test_a_certain_pig_ends_in_its_basin_and_within_its_reach(
             if basin is None or solo.flight is not None:
                 continue
             # As much spin about the vertical as leaves it certain.
-            assert isinstance(solo.motion, EngineMotion)
             state, steps = solo.motion.plain().state(), solo.base_steps
             quat, sunk_m = solo.motion.quat_xyzw, max(0.0, -solo.motion.clearance_m)
             extra = np.array([0.0, 0.0, float(rng.choice([-1.0, 1.0]) * rng.uniform(5.0, 40.0))])

@@ -37,6 +37,7 @@ from physim.physics.fast.flight import (
 from physim.physics.fast.record import PigRecord, note, put, put_quat, quat_of, triple
 from physim.physics.state import (
     GRAVITY,
+    PlainState,
     body_to_world,
     squared_depths_m2,
     up_in_body,
@@ -140,7 +141,7 @@ def land(pig: PigRecord) -> float:
     note(p, p.at_s, -1.0, place, q, velocity, spin)
     u, v, w = velocity
     a, b, e = spin
-    return sqrt(u * u + v * v + w * w) + c.radius_m * sqrt(a * a + b * b + e * e)
+    return float(sqrt(u * u + v * v + w * w) + c.radius_m * sqrt(a * a + b * b + e * e))
 
 
 @compiled
@@ -375,16 +376,9 @@ def begin(pig: PigRecord) -> None:
 
 
 @compiled
-def release(
-    now: NDArray[Any],
-    fixed: NDArray[Any],
-    work: NDArray[Any],
-    place: Triple,
-    q: Quat,
-    velocity: Triple,
-    spin: Triple,
-) -> None:
+def release(now: NDArray[Any], fixed: NDArray[Any], work: NDArray[Any], state: PlainState) -> None:
     """Begins a roll with this state (principal frame); `advance` is to follow."""
+    place, q, velocity, spin = state
     pig = PigRecord(now[0], fixed[0], work[0])
     begin(pig)
     p = pig.now
@@ -401,13 +395,11 @@ def resume(
     now: NDArray[Any],
     fixed: NDArray[Any],
     work: NDArray[Any],
-    place: Triple,
-    q: Quat,
-    velocity: Triple,
-    spin: Triple,
+    state: PlainState,
     base_steps: int,
 ) -> None:
     """Goes on alone from this state of an engine at this time; `advance` is to follow."""
+    place, q, velocity, spin = state
     pig = PigRecord(now[0], fixed[0], work[0])
     begin(pig)
     p = pig.now

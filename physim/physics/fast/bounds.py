@@ -1,29 +1,10 @@
-"""What surely cannot happen, and so need not be simulated.
-
-`EnergyBound`: a pig that still moves but cannot leave the basin of its rest any more.
-
-`ProximityMonitor` watches two pigs that are simulated each alone, so that they never miss each
-other. Before each check it says how long the pigs may go on: to the next regular check if they are
-far apart, else only as long as they need at most for the distance between them. Near each other, it
-finds out after the check whether they may have touched on the way: if so, the roll goes back to the
-check before, from where both go on in one engine. Every answer depends on the states at the check
-alone: a full roll and a fast one come to the same.
-
-As long as the spheres about the pigs are far from each other, the answer costs some square roots.
-Then a lower bound of the distance of the two hulls is found by Gilbert's method.
-
-References:
-    Gilbert, "An iterative procedure for computing the minimum of a quadratic form on a convex
-    set", SIAM J. Control 1966.
-"""
+"""A pig that still moves but cannot leave the basin of its rest any more: `EnergyBound`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,12 +12,9 @@ from physim.compiled import compiled
 from physim.convex import inside_margin, plane_axes
 from physim.physics.body import Body
 from physim.physics.fast.flight import Motion
-from physim.physics.state import body_to_world, project, up_in_body, world_to_body
+from physim.physics.state import up_in_body
 from physim.quaternions import conjugate, rotate
 from physim.types import GRAVITY_M_S2, Basin, FloatArray, Quat, Table, Triple
-
-if TYPE_CHECKING:
-    from physim.physics.fast.single import SinglePig  # it loads the engine
 
 MARGIN = 0.02  # of the height of the pass
 REACH_FACTOR = 2.0
@@ -44,12 +22,6 @@ REACH_LEAST_M = 0.001
 _ARC_POINTS = 24
 _AZIMUTHS, _POLARS = 72, 60  # of the table of what surely is in a basin
 _WIDEST_RAD = math.pi / 3  # what lies farther from a rest is not taken to be in its basin
-LEAST_DISTANCE_M = 2e-4  # between two pigs: covers what one sinks into the table, and rounding
-# An impact may make the fastest point faster. This factor on |v| + radius |w|, which is a bound
-# on it that is seldom reached, covers that where pigs are far from each other; near each other
-# what they did between two checks is looked into afterwards (`possible_contact`).
-IMPACT_SPEED_FACTOR = 1.5
-_GILBERT_STEPS = 30  # at most
 
 
 class CertainPig(NamedTuple):
@@ -235,189 +207,3 @@ def max_com_height_m(hull: FloatArray, begin: Triple, end: Triple, points: int) 
     x, y, z = x / length, y / length, z / length
     heights = hull[0] * x.reshape(-1, 1) + hull[1] * y.reshape(-1, 1) + hull[2] * z.reshape(-1, 1)
     return float(heights.max())
-
-
-@dataclass(frozen=True)
-class ProximitySnapshot:
-    """Two pigs near each other at a check.
-
-    Attributes:
-        base_steps: of the check.
-        distance_m: between them, at least.
-        speed_m_s: at which they approach each other, at most.
-        pigs: that may be in contact before the next check; 0 where both fly until then. In contact
-            a pig is up to a base step late (`single`) and may have gone so much farther, and
-            between two checks it may have been faster than at either.
-        motions: of both pigs then.
-    """
-
-    base_steps: int
-    distance_m: float
-    speed_m_s: float
-    pigs: int
-    motions: tuple[Motion, Motion]
-
-
-class ProximityMonitor:
-    """Watches the pair of pigs of one roll."""
-
-    def __init__(self, black: SinglePig, pink: SinglePig, steps_per_check: int) -> None:
-        self._black, self._pink = black, pink
-        self._base_step_s = black.base_step_s
-        self._steps_per_check = steps_per_check
-        self._near: ProximitySnapshot | None = None
-        self._known = (-1, 0.0)  # the steps of a check, and the distance then
-
-    def steps_ahead(self, base_steps: int, resting: tuple[bool, bool]) -> int:
-        """How many base steps from this check on both may go on alone; 0 where they may touch.
-
-        Commonly to the next regular check; pigs that both fly, not before one lands.
-
-        Args:
-            base_steps: of the check, at which both are.
-            resting: of each pig, whether it is at rest and stays where it is.
-        """
-        self._near = None
-        first, second = motions = self._black.motion, self._pink.motion
-        regular = self._steps_per_check - base_steps % self._steps_per_check
-        in_air = int(min(self._black.steps_in_air, self._pink.steps_in_air, 1e6))
-        if in_air > regular:
-            steps = in_air - (in_air - regular) % self._steps_per_check
-            time_s = steps * self._base_step_s
-            drift_m_s = math.dist(first.velocity_m_s, second.velocity_m_s)
-            if sphere_clearance_m(first, second) > time_s * drift_m_s:
-                return steps
-            speed_m_s, pigs = max_closing_speed_m_s(first, second), 0
-            cutoff_m = speed_m_s * time_s
-        else:
-            steps, time_s = regular, regular * self._base_step_s
-            moving = [motion for motion, rests in zip(motions, resting, strict=True) if not rests]
-            drift_m_s, pigs = sum(motion.speed_m_s for motion in moving), len(moving)
-            if sphere_clearance_m(first, second) > max_travel_m(drift_m_s, time_s, pigs):
-                return steps
-            speed_m_s = drift_m_s + sum(motion.turning_m_s for motion in moving)
-            cutoff_m = max_travel_m(speed_m_s, time_s, pigs)
-        known_at, distance_m = self._known
-        if known_at != base_steps:
-            distance_m = distance_lower_bound_m(first, second, cutoff_m)
-        if distance_m > cutoff_m:
-            return steps
-        if distance_m <= 0.0:
-            return 0
-        if in_air > 0:
-            steps, speed_m_s, pigs = min(steps, in_air), max_closing_speed_m_s(first, second), 0
-        needed_s = min_time_s(speed_m_s, distance_m, pigs)
-        steps = max(1, int(min(steps, needed_s / self._base_step_s)))
-        self._near = ProximitySnapshot(base_steps, distance_m, speed_m_s, pigs, motions)
-        return steps
-
-    def possible_contact(self, base_steps: int) -> ProximitySnapshot | None:
-        """The check before, if the pigs may have touched since; None if they surely have not."""
-        # Asked once a check: a later one, before which `steps_ahead` was not asked, is not about
-        # it.
-        near, self._near = self._near, None
-        if near is None:
-            return None
-        first, second = self._black.motion, self._pink.motion
-        speed_m_s = max(near.speed_m_s, max_closing_speed_m_s(first, second))
-        time_s = (base_steps - near.base_steps) * self._base_step_s
-        if near.pigs:
-            travel_m = max_travel_m(speed_m_s, time_s + self._base_step_s, near.pigs)
-        else:
-            travel_m = speed_m_s * time_s
-        distance_m = distance_lower_bound_m(first, second)
-        if near.distance_m + distance_m <= travel_m:
-            return near  # what was found of this check did not happen
-        self._known = (base_steps, distance_m)
-        return None
-
-
-def sphere_clearance_m(first: Motion, second: Motion) -> float:
-    """Between the spheres about the two pigs; negative where they overlap."""
-    apart = math.dist(first.centre_m, second.centre_m)
-    return apart - first.body.radius_m - second.body.radius_m - LEAST_DISTANCE_M
-
-
-def max_closing_speed_m_s(first: Motion, second: Motion) -> float:
-    """A bound on the speed at which any two points of two flying pigs approach each other."""
-    drift = math.dist(first.velocity_m_s, second.velocity_m_s)  # both fall alike
-    return drift + first.turning_m_s + second.turning_m_s
-
-
-def max_travel_m(speed_m_s: float, time_s: float, pigs: int = 1) -> float:
-    """How far points of that speed in all, of so many pigs, get towards each other."""
-    return IMPACT_SPEED_FACTOR * (speed_m_s + pigs * GRAVITY_M_S2 * time_s) * time_s
-
-
-def min_time_s(speed_m_s: float, travel_m: float, pigs: int) -> float:
-    """How long points of that speed, of so many pigs in contact, need at least for a way [m].
-
-    With `pigs` 0, of pigs in flight, whose points do not get faster towards each other.
-    """
-    if pigs == 0:
-        return travel_m / speed_m_s if speed_m_s > 0.0 else math.inf
-    # IMPACT_SPEED_FACTOR (v + a t) t = way, a being the gravity of so many pigs.
-    gravity = pigs * GRAVITY_M_S2
-    root = math.sqrt(speed_m_s**2 + 4.0 * gravity * travel_m / IMPACT_SPEED_FACTOR)
-    return (root - speed_m_s) / (2.0 * gravity)
-
-
-def distance_lower_bound_m(first: Motion, second: Motion, cutoff_m: float = math.inf) -> float:
-    """Of the distance of two hulls [m]: at least half of it, or above `cutoff_m`."""
-    here, there = first.centre_m, second.centre_m
-    bound = hull_distance_bound(
-        first.body.hull_columns_m,
-        first.quat_xyzw,
-        second.body.hull_columns_m,
-        second.quat_xyzw,
-        (there[0] - here[0], there[1] - here[1], there[2] - here[2]),
-        cutoff_m + LEAST_DISTANCE_M,
-    )
-    return bound - LEAST_DISTANCE_M
-
-
-@compiled
-def support_point(hull: FloatArray, q: Quat, line: Triple) -> Triple:
-    """The corner that is farthest along a unit vector of the world, from the centre of mass."""
-    found = project(hull, world_to_body(q, line)).argmax()
-    return body_to_world(q, (hull[0, found], hull[1, found], hull[2, found]))
-
-
-@compiled
-def hull_distance_bound(
-    hull: FloatArray,
-    q: Quat,
-    other_hull: FloatArray,
-    other_q: Quat,
-    between: Triple,
-    cutoff_m: float,
-) -> float:
-    """A lower bound of the distance of two hulls, at least half of it or above `cutoff_m`.
-
-    Gilbert's method walks through the differences between points of the two hulls (corners
-    (3, n), attitude) towards the shortest one; the bound is how far no difference gets along the
-    present one. `between` goes from the first centre of mass to the second.
-    """
-    a, b, c = between
-    bound = -1e9
-    for _ in range(_GILBERT_STEPS):
-        length = sqrt(a * a + b * b + c * c)
-        if length == 0.0:
-            break
-        line = (a / length, b / length, c / length)
-        one = support_point(hull, q, line)
-        two = support_point(other_hull, other_q, (-line[0], -line[1], -line[2]))
-        p = between[0] + two[0] - one[0]
-        r = between[1] + two[1] - one[1]
-        s = between[2] + two[2] - one[2]
-        bound = max(bound, line[0] * p + line[1] * r + line[2] * s)
-        if bound > cutoff_m or bound > 0.5 * length:
-            break
-        # To the nearest point of the way there.
-        p, r, s = p - a, r - b, s - c
-        square = p * p + r * r + s * s
-        if square == 0.0:
-            break
-        share = min(1.0, max(0.0, -(a * p + b * r + c * s) / square))
-        a, b, c = a + share * p, b + share * r, c + share * s
-    return bound

@@ -157,6 +157,14 @@ def find_corners(work: Any, fixed: Any, place: Triple, r: Rotation) -> int:
 
 
 @compiled
+def found_contacts(work: Any, fixed: Any, place: Triple, r: Rotation) -> int:
+    """How many contacts there are, by the rule that the record names."""
+    if fixed.bullet:
+        return find_manifolds(work, fixed, place, r)
+    return find_corners(work, fixed, place, r)
+
+
+@compiled
 def find_manifolds(work: Any, fixed: Any, place: Triple, r: Rotation) -> int:
     """Each hull offers its lowest corner and remembers up to four; how many contacts there are."""
     hulls, starts, found = fixed.contact_hull, fixed.starts, 0
@@ -285,10 +293,7 @@ def step(
 ) -> tuple[Triple, Quat, Triple, Triple]:
     """The state (place, attitude, velocity, spin) after a step."""
     r = rotation(q)
-    if fixed.bullet:
-        found = find_manifolds(work, fixed, x, r)
-    else:
-        found = find_corners(work, fixed, x, r)
+    found = found_contacts(work, fixed, x, r)
     moments = fixed.moments[0], fixed.moments[1], fixed.moments[2]
     turn, mass_kg = gyroscopic(r, moments, w, step_s), fixed.mass_kg
     fall = -GRAVITY * step_s

@@ -12,14 +12,8 @@ from collections.abc import Callable
 
 from physim.physics.body import Body
 from physim.physics.engine import LOCK, Engine, make_shape, make_unseen, obj_text
-from physim.physics.fast.bounds import (
-    EnergyBound,
-    distance_lower_bound_m,
-    max_closing_speed_m_s,
-    max_travel_m,
-    sphere_clearance_m,
-)
-from physim.physics.fast.flight import Motion
+from physim.physics.fast.bounds import EnergyBound
+from physim.physics.fast.proximity import LEAST_DISTANCE_M, max_travel_m, pair_distance_m
 from physim.physics.state import (
     TOUCH_M,
     EngineMotion,
@@ -175,17 +169,18 @@ class PigPair(Engine):
         time_s = self.settings.time_step_s
         first, second = motions
         in_air = all(
-            motion.centre_m[2] - motion.body.radius_m > max_travel_m(motion.point_speed_m_s, time_s)
+            motion.centre_m[2] - motion.body.radius_m
+            > max_travel_m(motion.point_speed_m_s, time_s, 1)
             for motion in motions
         )
-        if in_air:
-            travel_m = max_closing_speed_m_s(first, second) * time_s
+        if in_air:  # both fall alike
+            drift_m_s = math.dist(first.velocity_m_s, second.velocity_m_s)
+            travel_m = (drift_m_s + first.turning_m_s + second.turning_m_s) * time_s
         else:
             travel_m = max_travel_m(first.point_speed_m_s + second.point_speed_m_s, time_s, 2)
-        return (
-            sphere_clearance_m(first, second) > travel_m
-            or distance_lower_bound_m(first, second, travel_m) > travel_m
-        )
+        radii_m = first.body.radius_m + second.body.radius_m + LEAST_DISTANCE_M
+        clear_m = math.dist(first.centre_m, second.centre_m) - radii_m
+        return clear_m > travel_m or pair_distance_m(first, second, travel_m) > travel_m
 
     def _certain(self, motions: EngineMotions) -> tuple[int, int] | None:
         """The basins that neither pig can leave, where they cannot reach each other or the edge."""
@@ -213,19 +208,19 @@ class PigPair(Engine):
         )
 
 
-def reaches_edge(table: Table, motion: Motion, travel_m: float) -> bool:
+def reaches_edge(table: Table, motion: EngineMotion, travel_m: float) -> bool:
     """Whether this way brings a pig's sphere over the edge."""
     x, y, _ = motion.centre_m
     reach_m = motion.body.radius_m + travel_m
     return abs(x) + reach_m > table.length_m / 2 or abs(y) + reach_m > table.width_m / 2
 
 
-def horizontal_travel_m(motion: Motion, time_s: float) -> float:
+def horizontal_travel_m(motion: EngineMotion, time_s: float) -> float:
     """How far the centre of mass gets along the table's length or width."""
     u, v, _ = motion.velocity_m_s
     return max(abs(u), abs(v)) * time_s
 
 
-def _fallen(table: Table, motion: Motion) -> bool:
+def _fallen(table: Table, motion: EngineMotion) -> bool:
     """Whether a pig is past the edge and below the table's top for good."""
     return off_table(motion.centre_m, table) and motion.centre_m[2] < -motion.body.radius_m

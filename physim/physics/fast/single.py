@@ -149,12 +149,12 @@ class SinglePig(Engine):
 
     def release(self, start: RigidState) -> None:
         """Begins a roll with this state (principal frame)."""
-        release(*self.records, *PlainState.of(start))
+        release(*self.records, PlainState.of(start))
         self.advance(0)
 
     def resume(self, state: PlainState, base_steps: int) -> None:
         """Goes on alone from this state (principal frame, of an engine) at this time."""
-        resume(*self.records, *state, base_steps)
+        resume(*self.records, state, base_steps)
         self.advance(0)
 
     def advance(self, base_steps: int) -> None:

@@ -231,7 +231,7 @@ class World:
         ways = trajectory.pigs if trajectory else (None, None)
         for pig, way, start in zip(self.pigs, ways, toss.pigs, strict=True):
             pig.record(way)
-            release(*pig.records, *PlainState.of(pig.body.to_principal(start)))
+            release(*pig.records, PlainState.of(pig.body.to_principal(start)))
         cap_s = float(self._now["first_landing_s"].min()) + self.criterion.cap_s
         roll = self._roll
         roll["step"], roll["phase"], roll["near"], roll["known_step"] = 0, BEGINS, False, -1
@@ -265,7 +265,7 @@ class World:
             roll["step"], roll["phase"] = pair.base_steps, BEGINS
             self._now["engine_steps"][0] += pair.engine_steps - steps
             for pig, state in zip(self.pigs, pair.plain(), strict=True):
-                resume(*pig.records, *state, pair.base_steps)
+                resume(*pig.records, state, pair.base_steps)
         return rest
 
     def _end(self) -> Rest:
