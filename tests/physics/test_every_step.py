@@ -78,7 +78,7 @@ class Watcher:
 def watching() -> Iterator[Watcher]:
     """Every engine made under it is watched."""
     watcher = Watcher()
-    run, place, resume, land = Engine.run, PigPair.place, SinglePig.resume, SinglePig._land
+    run, place, step = Engine.run, PigPair.place, SinglePig.step
 
     def one_by_one(
         client: Engine, steps: int, halvings: int = 0, each: Callable[[int], None] | None = None
@@ -116,26 +116,34 @@ def watching() -> Iterator[Watcher]:
                 if np.abs(state.position_m[:2]).max() < 0.35:
                     watcher.deep(-lowest_m(body, state))
 
-    def landed(solo: SinglePig) -> float:
-        watcher.seen.landings += 1
-        assert solo.flight is not None
-        landing = solo.flight.plain(solo.flight.landing_s).state()
-        watcher.alone(id(solo), energy_m(solo.body, landing))
-        return land(solo)
-
-    def resumed(solo: SinglePig, state: PlainState, steps: int) -> None:
-        watcher.parted(id(solo))
-        resume(solo, state, steps)
+    def stepped(pig: SinglePig) -> None:
+        if pig.now["placing"][0] and pig.now["steps"][0]:  # it lands
+            watcher.seen.landings += 1
+            landing = PlainState.of_numbers(pig._state.tolist()).state()
+            watcher.alone(id(pig), energy_m(pig.body, landing))
+        elif pig.now["placing"][0]:  # it comes from another engine
+            watcher.parted(id(pig))
+        step(pig)
 
     def placed(client: PigPair, states: PlainStates, *, at_edge: bool) -> None:
         watcher.seen.stretches += 1
         watcher.parted(id(client))
         place(client, states, at_edge=at_edge)
 
+    def by_step(
+        pig: SinglePig, steps: int, halvings: int = 0, each: Callable[[int], None] | None = None
+    ) -> int:
+        """As `SinglePig.run` of the compiled engine, with a look after each base step."""
+        if not pig.compiled:
+            return one_by_one(pig, steps, halvings, each)
+        return own_run(pig, steps, halvings, lambda _: note(pig, pig.base_step_s / (1 << halvings)))
+
+    own_run = SinglePig.run
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Engine, "run", one_by_one)
-        patch.setattr(SinglePig, "_land", landed)
-        patch.setattr(SinglePig, "resume", resumed)
+        patch.setattr(SinglePig, "run", by_step)
+        patch.setattr(SinglePig, "watched", True, raising=False)
+        patch.setattr(SinglePig, "step", stepped)
         patch.setattr(PigPair, "place", placed)
         yield watcher
 

@@ -41,33 +41,33 @@ def test_recording_changes_no_bit_and_passes_through_the_rows_of_fast_rolls(name
 
 
 @pytest.mark.parametrize("name", ["hand", "close"])
-def test_at_every_check_the_trajectory_is_where_the_roll_was(
+def test_after_every_stretch_the_trajectory_is_where_the_roll_was(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Pigs in contact alone are seen up to a step after the check, hence the tolerance."""
     shown: list[dict[float, RigidState]] = [{}, {}]
-    go_on = SinglePig.go_on
+    step = SinglePig.step
 
-    def told(self: SinglePig, base_steps: int) -> None:
-        go_on(self, base_steps)
-        now_s = self.base_steps * self.base_step_s
+    def told(self: SinglePig) -> None:
+        now = self.now[0]
+        ends_s = float(now["at_s"]) + int(now["steps"]) * self.base_step_s
+        step(self)
         own = shown[world.pigs.index(self)]
-        for late_s in [time_s for time_s in own if time_s > now_s]:
+        for late_s in [time_s for time_s in own if time_s >= ends_s]:
             del own[late_s]  # did not happen
-        own[now_s] = self.body.to_body_frame(self.motion.plain().state())
+        own[ends_s] = self.body.to_body_frame(self.engine_state().state())
 
     with Simulator(setup_of(name)) as simulator:
         world = simulator._world
         assert world is not None
-        monkeypatch.setattr(SinglePig, "go_on", told)
+        monkeypatch.setattr(SinglePig, "step", told)
         _, trajectory = simulator.record(3, 4)
-    assert len(shown[0]) > 20
-    for number, own in enumerate(shown):
-        for time_s, seen in own.items():
-            there = trajectory.at(time_s)[number]
-            speed = float(np.linalg.norm(seen.velocity_m_s))
-            away = float(np.linalg.norm(seen.position_m - there.position_m))
-            assert away <= speed / 2048 + 1e-4
+    assert len(shown[0]) > 10
+    same = sum(
+        bits(trajectory.at(time_s)[number].position_m) == bits(seen.position_m)
+        for number, own in enumerate(shown)
+        for time_s, seen in own.items()
+    )
+    assert same > 0.9 * sum(map(len, shown))  # but for what was taken back as the pigs met
 
 
 def test_no_jumps() -> None:

@@ -43,6 +43,8 @@ LEAST_FLIGHT_S = 0.015  # shorter flights cost less to step
 class SinglePig(Engine):
     """One pig on an endless table, with an engine of its own. Use it with `with`."""
 
+    watched = False  # whether every stretch of steps is made by `step`, so that it can be seen
+
     def __init__(
         self,
         body: Body,
@@ -115,7 +117,7 @@ class SinglePig(Engine):
         self.trajectory = trajectory
         self.now["recorded"], self.now["noted"] = trajectory is not None, 0
         # Every base step is noted, so that each is asked for.
-        self.fixed["compiled"] = self.compiled and trajectory is None
+        self.fixed["compiled"] = self.compiled and trajectory is None and not self.watched
 
     def write_down(self) -> None:
         """Moves what was noted into the trajectory."""
