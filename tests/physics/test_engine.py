@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 
 def set_gravity(engine: Alone | Beside, x: float, z: float) -> None:
     pybullet.setGravity(x * UNITS_PER_M, 0, z * UNITS_PER_M, physicsClientId=engine.client.id)
+    if isinstance(engine, Alone):  # which the compiled engine may step
+        engine.client.fixed["gravity"] = (x, 0.0, z)
 
 
 @both

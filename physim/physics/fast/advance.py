@@ -382,7 +382,7 @@ def release(now: NDArray[Any], fixed: NDArray[Any], work: NDArray[Any], state: P
     pig = PigRecord(now[0], fixed[0], work[0])
     begin(pig)
     p = pig.now
-    p.base_steps = p.engine_steps = 0
+    p.base_steps = p.engine_steps = p.caught_up = 0
     lasts_s = prepare_flight(pig, place, q, velocity, spin)
     p.flying, p.began_s, p.lasts_s, p.lands_s = True, 0.0, lasts_s, lasts_s
     p.first_landing_s = lasts_s

@@ -32,7 +32,6 @@ from typing import Any
 import numpy as np
 
 from physim.compiled import compiled
-from physim.physics.state import GRAVITY
 from physim.quaternions import product as _product
 from physim.types import FloatArray, Quat, Triple
 
@@ -296,12 +295,12 @@ def step(
     found = found_contacts(work, fixed, x, r)
     moments = fixed.moments[0], fixed.moments[1], fixed.moments[2]
     turn, mass_kg = gyroscopic(r, moments, w, step_s), fixed.mass_kg
-    fall = -GRAVITY * step_s
+    fall = fixed.gravity[0] * step_s, fixed.gravity[1] * step_s, fixed.gravity[2] * step_s
     push, change = NOTHING, NOTHING
     if found > 0:
         inverse = inverse_inertia(r, moments)
         rows = work.rows
-        speeds = (v, w, (w[0] + turn[0], w[1] + turn[1], w[2] + turn[2]))
+        speeds = (v, w, fall, (w[0] + turn[0], w[1] + turn[1], w[2] + turn[2]))
         deep = make_rows(rows, work.places, fixed, found, mass_kg, inverse, speeds, step_s, share)
         recall(work, fixed, found)
         change = solve(rows, fixed, found, mass_kg)
@@ -310,7 +309,7 @@ def step(
             push = separate(work.rows, fixed, found, mass_kg)
             back = push[3] * TURN_SHARE, push[4] * TURN_SHARE, push[5] * TURN_SHARE
             q = turned(q, back, step_s)
-    v = v[0] + change[0], v[1] + change[1], v[2] + change[2] + fall
+    v = v[0] + change[0] + fall[0], v[1] + change[1] + fall[1], v[2] + change[2] + fall[2]
     w = w[0] + change[3] + turn[0], w[1] + change[4] + turn[1], w[2] + change[5] + turn[2]
     x = (
         x[0] + (push[0] + v[0]) * step_s,
@@ -342,7 +341,7 @@ def make_rows(
     found: int,
     mass_kg: float,
     inverse: Change,
-    speeds: tuple[Triple, Triple, Triple],
+    speeds: tuple[Triple, Triple, Triple, Triple],
     step_s: float,
     share: float,
 ) -> bool:
@@ -352,15 +351,15 @@ def make_rows(
     a unit impulse makes (3), the impulse that a unit of speed takes, the impulse that is wanted,
     the one that pushes apart, and both as found so far.
     """
-    (u, v, t), spin, (a, b, c) = speeds
-    fall, deep = -GRAVITY * step_s, False
+    (u, v, t), spin, (fall_x, fall_y, fall_z), (a, b, c) = speeds
+    deep = False
     for k in range(found):
         x, y, z = places[k, 0], places[k, 1], places[k, 2]
         sinking = t + spin[0] * y - spin[1] * x
         bounce = 0.0
         if abs(sinking) >= fixed.slowest_bounce_m_s:
             bounce = max(0.0, -fixed.restitution * sinking)
-        along, across = u + b * z - c * y, v + c * x - a * z
+        along, across = u + fall_x + b * z - c * y, v + fall_y + c * x - a * z
         square = along * along + across * across
         if square > SLOWEST_SLIDE:
             length = sqrt(square)
@@ -371,14 +370,14 @@ def make_rows(
         fill_row(rows, k, 1, (along, across, 0.0), (x, y, z), mass_kg, inverse)
         fill_row(rows, k, 2, (across, -along, 0.0), (x, y, z), mass_kg, inverse)
         gap = places[k, 3] + SLOP_M
-        speed = t + fall + y * a - x * b
+        speed = t + fall_z + y * a - x * b
         rows[k, 0, 10] = (bounce - speed - max(0.0, gap) / step_s) * rows[k, 0, 9]
         rows[k, 0, 11] = max(0.0, -gap) * share / step_s * rows[k, 0, 9]
         rows[k, 0, 12] = rows[k, 1, 12] = rows[k, 2, 12] = rows[k, 0, 13] = 0.0
         rows[k, 1, 11] = bounce
         deep = deep or gap < 0.0
         for side in (1, 2):
-            speed = rows[k, side, 0] * u + rows[k, side, 1] * v
+            speed = rows[k, side, 0] * (u + fall_x) + rows[k, side, 1] * (v + fall_y)
             for axis in range(3):
                 speed += rows[k, side, 3 + axis] * spin[axis]
             rows[k, side, 10] = -speed * rows[k, side, 9]

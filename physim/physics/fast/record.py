@@ -71,6 +71,7 @@ PIG: Any = np.dtype(
         # Certainty: the basin that it was found in, and the one that it is frozen with; else -1.
         ("known", "i8"),
         ("basin", "i8"),
+        ("caught_up", "i8"),  # how often it was frozen and had to go on
         ("reach_m", "f8"),
         ("fastest_m_s", "f8"),
         # What a trajectory takes down: time, state, and when its flight began, or -1 in contact.
@@ -88,6 +89,7 @@ CONSTANTS: Any = np.dtype(
         ("contact_corners", "i8"),
         ("manifolds", "i8"),
         ("compiled", "?"),
+        ("gravity", "f8", 3),  # of contacts; flights fall straight down
         ("mass_kg", "f8"),
         ("moments", "f8", 3),
         ("squares", "f8", 3),  # of the radii of gyration

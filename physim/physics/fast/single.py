@@ -262,6 +262,7 @@ def constants_of(
         "contact_corners": len(body.hull_m),
         "manifolds": 1,
         "compiled": COMPILED and not body.model.contact_stiffness_n_m,
+        "gravity": (0.0, 0.0, -GRAVITY_M_S2),
         "mass_kg": body.model.mass_kg,
         "moments": body.moments,
         "squares": body.radii_of_gyration_squared_m2,

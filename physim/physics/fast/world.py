@@ -111,6 +111,7 @@ def on_its_way(roll: Any, pig: PigRecord, other: PigRecord) -> bool:
     if roll.phase < MEETS:
         if p.basin >= 0 and not keeps_clear(pig, other):
             p.basin = -1  # all that it may still do counts
+            p.caught_up += 1
         return bool(p.basin >= 0 or bring(pig, roll.step, True))
     if roll.phase < GOES:
         return bool(bring(pig, roll.step, True))
