@@ -7,7 +7,6 @@ cannot lie in each of the six poses, or that often lies as no rule says, is refu
 
 from __future__ import annotations
 
-import hashlib
 import math
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -166,7 +165,7 @@ class Evaluator:
     def __enter__(self) -> Evaluator:
         self._workers = LocalWorkers(self._count, PRELOAD)
         screening = RestScreening.of(SimulationContext.of(self._base.pigs, self._base.table).rests)
-        self._kit = _kit(pickle.dumps((self._base, screening, self._change), protocol=5), 0)
+        self._kit = Job(0, pickle.dumps((self._base, screening, self._change), protocol=5))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -185,7 +184,7 @@ class Evaluator:
         for number, (content, screening) in enumerate(self._build(candidates)):
             trials.append(Trial(HeightCounts(), screening.problem, screening.severity))
             if not screening.problem:
-                kit, rolls = _kit(content, block.seed), block.of(number)
+                kit, rolls = Job(block.seed, content), block.of(number)
                 pieces += [
                     (number, kit, rolls[first : first + PIECE])
                     for first in range(0, len(rolls), PIECE)
@@ -244,10 +243,6 @@ def _roll(base: Job, piece: _Piece) -> bytes | str:
         return make_rows(*piece[1:]).content
     except PhysimError as error:  # such as states that are not numbers
         return str(error)
-
-
-def _kit(content: bytes, seed: int) -> Job:
-    return Job(hashlib.sha256(content + str(seed).encode()).hexdigest(), seed, content)
 
 
 def simulate(setup: Setup, seed: int, first: int, count: int) -> HeightCounts:

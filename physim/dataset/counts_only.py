@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from physim.dataset.manifest import Manifest, write_whole
+from physim.dataset.manifest import write_whole
 from physim.errors import DatasetError
 from physim.files import read_plain
 from physim.statistics.counts import Counts
@@ -30,16 +30,20 @@ class CountStore:
 
     Tasks are handed out in order, so what was counted is one span up to the first task under way,
     and at most one more for each task under way: the file stays small however many rolls it counts.
+
+    Raises:
+        DatasetError: the folder's file is damaged, or of another configuration.
     """
 
     def __init__(
         self, n: int, chunk_size: int, folder: Path | None = None, sha256: str = ""
     ) -> None:
         self._n, self._step = n, chunk_size
-        self._folder, self._sha256 = folder, sha256
+        self._path = None if folder is None else folder / NAME
+        self._sha256 = sha256
         self._state: tuple[Counts, Spans] = Counts(), Spans()
-        if folder is not None and (folder / NAME).exists():
-            self._state = _load(folder / NAME, sha256)
+        if self._path is not None and self._path.exists():
+            self._state = _load(self._path, sha256)
         self._written = self._state
         self._written_s = -_WRITE_S
 
@@ -73,16 +77,11 @@ class CountStore:
     def close(self) -> None:
         """Brings the file up to date."""
         state = self._state
-        if self._folder is None or state is self._written:
+        if self._path is None or state is self._written:
             return
         content = {_SHA_KEY: self._sha256, "done": state[1], "counts": counts_to_json(state[0])}
-        write_whole(self._folder / NAME, (json.dumps(content, indent=1) + "\n").encode())
+        write_whole(self._path, (json.dumps(content, indent=1) + "\n").encode())
         self._written, self._written_s = state, time.monotonic()
-
-
-def read_count_store(folder: Path, manifest: Manifest) -> Counts:
-    """The counts in a folder, zero if none were finished yet; a DatasetError if damaged."""
-    return CountStore(manifest.n, 1, folder, manifest.configuration_sha256).counts
 
 
 def _load(path: Path, sha256: str) -> tuple[Counts, Spans]:
@@ -110,10 +109,8 @@ def _natural(text: str) -> int:
 def _merged(spans: Spans) -> Spans:
     merged: Spans = []
     for low, high in sorted(spans):
-        if merged and merged[-1][1] == low:
-            merged[-1] = (merged[-1][0], high)
-        else:
-            merged.append((low, high))
+        touches = merged and merged[-1][1] == low
+        merged.append((merged.pop()[0] if touches else low, high))
     return merged
 
 

@@ -9,18 +9,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack
+from typing import Any
 
 from physim.dataset.plan import Job
-from physim.dataset.workers import Workers, another_main
+from physim.dataset.workers import Workers, another_main, cores
 from physim.errors import ConfigError, PhysimError, WorkerError, optional, shown_name
 
-if TYPE_CHECKING:
-    from distributed import Client
-
+LOCAL = "local"
 _LEAST_TASK_S = 2.0
 _TASKS_A_SECOND = 50  # of all workers: a task costs the scheduler 5 ms (docs/scale.md)
 _CONNECT_S = 5.0  # to the scheduler
@@ -32,44 +30,121 @@ _SILENT = logging.CRITICAL + 1
 _KEPT = "finished parts are kept: run the same command again to go on"
 
 
-@contextmanager
-def open_cluster(address: str | None, workers: int) -> Iterator[ClusterWorkers]:
-    """Connects to a scheduler, or starts one on this machine.
+class ClusterWorkers(Workers):
+    """The workers of one scheduler, however many there are at the moment.
 
     Args:
-        address: of the scheduler, such as `tcp://host:8786`; None for a cluster of one's own.
-        workers: processes of that cluster of one's own.
+        address: of the scheduler, such as `tcp://host:8786`; `local` for a cluster of one's own.
+        workers: processes of that cluster of one's own; None for one a core.
 
     Raises:
         ConfigError: Dask is not installed, or no scheduler answers there.
     """
-    distributed = optional("distributed", "dask", "rolling on a Dask cluster")
-    with ExitStack() as held:
-        for name in _LOGGERS:  # what matters comes as an exception
-            logger = logging.getLogger(name)
-            held.callback(logger.setLevel, logger.level)
-            logger.setLevel(_SILENT)
-        if address is None:
-            with another_main():  # its processes must not run the user's script again
-                cluster = distributed.LocalCluster(
-                    n_workers=workers,
-                    threads_per_worker=1,
-                    dashboard_address="127.0.0.1:0",
-                    silence_logs=_SILENT,
-                )
-            address = held.enter_context(cluster).scheduler_address
-        else:
-            _check_scheduler(address)
-        client = held.enter_context(
-            distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
-        )
-        yield ClusterWorkers(client)
+
+    prefetch = 2
+    remote = True
+
+    def __init__(self, address: str, workers: int | None) -> None:
+        if address != LOCAL and workers is not None:
+            raise ConfigError(
+                "workers does not go with a Dask scheduler, which has its own; leave it out"
+            )
+        distributed = optional("distributed", "dask", "rolling on a Dask cluster")
+        with ExitStack() as held:
+            for name in _LOGGERS:  # what matters comes as an exception
+                logger = logging.getLogger(name)
+                held.callback(logger.setLevel, logger.level)
+                logger.setLevel(_SILENT)
+            if address == LOCAL:
+                with another_main():  # its processes must not run the user's script again
+                    cluster = distributed.LocalCluster(
+                        n_workers=workers or cores(),
+                        threads_per_worker=1,
+                        dashboard_address="127.0.0.1:0",
+                        silence_logs=_SILENT,
+                    )
+                address = held.enter_context(cluster).scheduler_address
+            else:
+                _check_scheduler(address)
+            self._client = held.enter_context(
+                distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
+            )
+            self._held = held.pop_all()
+        self._executor: Executor = self._client.get_executor(pure=False)
+        self._count, self._counted_s = 1, -_COUNT_S
+        self._seen_s = time.monotonic()  # when there was a worker last
+
+    def count(self) -> int:
+        now = time.monotonic()
+        if now - self._counted_s >= _COUNT_S:
+            there = self._ask_for_workers()
+            if there:
+                self._seen_s = now
+            self._count, self._counted_s = max(1, there), now
+        return self._count
+
+    def task_s(self) -> float:
+        return max(_LEAST_TASK_S, self.count() / _TASKS_A_SECOND)
+
+    def send(self, job: Job) -> Any:
+        """The job as a task of its own: it travels once a worker, and again where it was lost."""
+        return self._client.submit(_unchanged, job, pure=False)
+
+    def submit(self, make: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        return self._executor.submit(make, *arguments)
+
+    def result(self, future: Future[Any]) -> Any:
+        """What a task came to; what it failed by is told as what it means here."""
+        from distributed import KilledWorker
+
+        try:
+            return future.result()
+        except CancelledError as error:
+            raise _lost() from error
+        except KilledWorker as error:
+            raise WorkerError(
+                f"workers at the same rolls died {error.allowed_failures + 1} times (killed, or "
+                f"out of memory?); {_KEPT}"
+            ) from error
+        except Exception as error:
+            cause: BaseException | None = error
+            while cause is not None and not isinstance(cause, PhysimError):
+                cause = cause.__cause__
+            raise cause or WorkerError(
+                f"a task failed on the Dask cluster ({_short(error)}); is physim installed for the "
+                f"scheduler and all workers, in the same version? {_KEPT}"
+            ) from error
+
+    def check(self) -> None:
+        self._counted_s = -_COUNT_S
+        self.count()
+        if time.monotonic() - self._seen_s > _NO_WORKER_S:
+            raise WorkerError(
+                f"the Dask scheduler has had no worker for {_NO_WORKER_S:.0f} s; start some with "
+                f"`dask worker {self._client.scheduler.address} --nthreads 1`; {_KEPT}"
+            )
+
+    def close(self) -> None:
+        """Drops the tasks that wait; the workers go on to serve others."""
+        with self._held:
+            if self._client.status == "running":
+                self._executor.shutdown(wait=False)
+
+    def _ask_for_workers(self) -> int:
+        """How many workers the scheduler has."""
+        try:
+            if self._client.status == "running":
+                ask = self._client.scheduler.ncores
+                return len(self._client.sync(ask, callback_timeout=_ANSWER_S))
+        except (OSError, TimeoutError, asyncio.TimeoutError) as error:  # two kinds in Python 3.10
+            raise _lost() from error
+        raise _lost()
 
 
 def _check_scheduler(address: str) -> None:
     """Refuses an address at which no scheduler answers.
 
-    Asked before a `Client` is made: one that cannot connect takes long to give up and then prints.
+    Asked before a `Client` is made: one that cannot connect leaves tracebacks on stderr.
     """
     from distributed.core import rpc
 
@@ -90,80 +165,6 @@ def _check_scheduler(address: str) -> None:
         )
 
 
-class ClusterWorkers(Workers):
-    """The workers of one scheduler, however many there are at the moment."""
-
-    prefetch = 2
-    remote = True
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-        self._executor: Executor = client.get_executor(pure=False)
-        self._count, self._counted_s = 1, -_COUNT_S
-        self._seen_s = time.monotonic()  # when there was a worker last
-
-    def count(self) -> int:
-        now = time.monotonic()
-        if now - self._counted_s >= _COUNT_S:
-            there = self._ask_for_workers()
-            if there:
-                self._seen_s = now
-            self._count, self._counted_s = max(1, there), now
-        return self._count
-
-    def task_s(self) -> float:
-        return max(_LEAST_TASK_S, self.count() / _TASKS_A_SECOND)
-
-    def submit(self, make: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        return self._executor.submit(make, *arguments)
-
-    def send(self, job: Job) -> Any:
-        """The job as a task of its own: it travels once a worker, and again where it was lost."""
-        return self._client.submit(_unchanged, job, pure=False)
-
-    def check(self) -> None:
-        self._counted_s = -_COUNT_S
-        self.count()
-        if time.monotonic() - self._seen_s > _NO_WORKER_S:
-            raise WorkerError(
-                f"the Dask scheduler has had no worker for {_NO_WORKER_S:.0f} s; start some with "
-                f"`dask worker {self._client.scheduler.address} --nthreads 1`; {_KEPT}"
-            )
-
-    def explained(self, error: BaseException) -> BaseException:
-        from distributed import KilledWorker
-
-        if isinstance(error, CancelledError):
-            return _lost()
-        if isinstance(error, KilledWorker):
-            return WorkerError(
-                f"workers at the same rolls died {error.allowed_failures + 1} times (killed, or "
-                f"out of memory?); {_KEPT}"
-            )
-        cause: BaseException | None = error
-        while cause is not None and not isinstance(cause, PhysimError):
-            cause = cause.__cause__
-        return cause or WorkerError(
-            f"a task failed on the Dask cluster ({_short(error)}); is physim installed for the "
-            f"scheduler and all workers, in the same version? {_KEPT}"
-        )
-
-    def close(self) -> None:
-        """Drops the tasks that wait; the workers go on to serve others."""
-        if self._client.status == "running":
-            self._executor.shutdown(wait=False)
-
-    def _ask_for_workers(self) -> int:
-        """How many workers the scheduler has."""
-        try:
-            if self._client.status == "running":
-                ask = self._client.scheduler.ncores
-                return len(self._client.sync(ask, callback_timeout=_ANSWER_S))
-        except (OSError, TimeoutError, asyncio.TimeoutError) as error:  # two kinds in Python 3.10
-            raise _lost() from error
-        raise _lost()
-
-
 def _unchanged(job: Job) -> Job:
     return job
 
@@ -173,5 +174,4 @@ def _lost() -> WorkerError:
 
 
 def _short(error: BaseException) -> str:
-    text = " ".join(str(error).split())
-    return (text or type(error).__name__)[:120]
+    return (" ".join(str(error).split()) or type(error).__name__)[:120]

@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any, get_origin, get_type_hints
 
 from physim import __version__, files
-from physim.config import MAX_ROLLS
-from physim.dataset.plan import BatchPlan, Sample, default_chunk_size, differences, sha256
+from physim.dataset.plan import LIMITS, BatchPlan, Sample, default_chunk_size, differences, sha256
 from physim.dataset.rows import COLUMNS
 from physim.errors import DatasetError, shown
 from physim.files import locked, read_plain, real_path, told
-from physim.seeding import MAX_SEED
 
 NAME = "manifest.json"
 FORMAT = 3
@@ -128,16 +126,15 @@ def read_manifest(folder: Path | str) -> Manifest:
         )
     content = read_plain(path, DatasetError, "see to its permissions")
     try:
-        data = json.loads(content)
-        wrong = "" if isinstance(data, dict) else "it holds no keys and values"
-    except (ValueError, RecursionError):  # of the JSON, or of its encoding
-        wrong = "it is no JSON text"
-    if not wrong and data.get("format", FORMAT) != FORMAT:
+        data: Json = {"mixed_with": [], **json.loads(content)}  # older ones are without
+    except (ValueError, TypeError, RecursionError):
+        data = {}
+    if data.get("format", FORMAT) != FORMAT:
         raise DatasetError(
             f"{path}: of format {shown(data['format'])}, this physim {__version__} reads {FORMAT}; "
             "use the version that made it, or begin another folder"
         )
-    if wrong := wrong or _problem(data := {"mixed_with": [], **data}):  # older ones are without
+    if wrong := _wrong_key(data) if data else "it is no JSON object":
         raise DatasetError(
             f"{path}: the manifest is damaged: {wrong}; restore it from a copy, or begin another "
             "folder (the parts in this one may still be good)"
@@ -145,7 +142,7 @@ def read_manifest(folder: Path | str) -> Manifest:
     return Manifest(**data)
 
 
-def _problem(data: Json) -> str:
+def _wrong_key(data: Json) -> str:
     """What is wrong with the content of a manifest; empty if nothing is."""
     types = get_type_hints(Manifest)
     if unlike := set(types) ^ set(data):
@@ -153,21 +150,17 @@ def _problem(data: Json) -> str:
     for key, kind in types.items():
         if type(data[key]) is not (get_origin(kind) or kind):
             return f"`{key}` cannot be {shown(data[key])}"
-    limits = {"n": (1, MAX_ROLLS), "chunk_size": (1, MAX_ROLLS), "seed": (0, MAX_SEED)}
-    for key, (low, high) in limits.items():
-        if not low <= data[key] <= high:
-            return f"`{key}` must lie in {low} to {high}, found {shown(data[key])}"
-    if data["kind"] not in (ROLLS, COUNTS):
-        return f"`kind` cannot be {shown(data['kind'])}"
-    if data["columns"] != (COLUMNS if data["kind"] == ROLLS else {}):
-        return f"`columns` are not those of a dataset of {data['kind']}"
-    if sha256(data["configuration"]) != data["configuration_sha256"]:
-        return "`configuration_sha256` is not the hash of `configuration`"
-    return "" if data["configuration"].get("seed") == data["seed"] else "`seed` is another one"
+    valid = {key: low <= data[key] <= high for key, (low, high) in LIMITS.items()}
+    valid["kind"] = data["kind"] in (ROLLS, COUNTS)
+    valid["columns"] = data["columns"] == (COLUMNS if data["kind"] == ROLLS else {})
+    valid["configuration_sha256"] = sha256(data["configuration"]) == data["configuration_sha256"]
+    valid["seed"] &= data["configuration"].get("seed") == data["seed"]
+    wrong = [key for key, good in valid.items() if not good]
+    return f"`{wrong[0]}` cannot be {shown(data[wrong[0]])}" if wrong else ""
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """As `files.write_whole`; a DatasetError tells of a full disk."""
+    """Writes a file whole, as `files.write_whole`; a DatasetError tells of a full disk."""
     remedy = (
         "finished parts are kept: free some space or choose another folder, and run the same "
         "command again"
@@ -178,18 +171,17 @@ def write_whole(path: Path, content: bytes) -> None:
 
 def make_folder(folder: Path) -> None:
     """Makes a folder if need be; raises a DatasetError where none can be made."""
-    with usable(folder):
+    with _usable(folder):
         real_path(folder).mkdir(parents=True, exist_ok=True)
 
 
-def usable(folder: Path) -> AbstractContextManager[None]:
-    """Meanwhile a refusal is told as one of this folder for datasets."""
+def _usable(folder: Path) -> AbstractContextManager[None]:
     return told(DatasetError, f"{folder}: cannot be used as a dataset folder", "choose another one")
 
 
 def refuse_foreign(folder: Path) -> None:
     """Refuses a folder that holds something, but no dataset; leaves it untouched."""
-    with usable(folder):
+    with _usable(folder):
         if (folder / NAME).exists() or not folder.is_dir():
             return
         found = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
@@ -205,7 +197,7 @@ def only_writer(folder: Path) -> Iterator[None]:
     """Makes the folder if need be, and keeps other runs out of it by a DatasetError."""
     with ExitStack() as held:
         make_folder(folder)
-        with usable(folder):
+        with _usable(folder):
             lock = held.enter_context((folder / ".lock").open("a"))
             if not locked(lock.fileno()):
                 raise DatasetError(

@@ -36,7 +36,6 @@ from physim.statistics.counts import Counts
 if TYPE_CHECKING:
     from physim.dataset.parquet import PartStore
 
-LOCAL = "local"
 MAX_DEATHS = 3  # a task; what kills its worker every time must not do so for ever
 _HAND_OUT = 2  # tasks for each result that waits to be looked at: more workers get busy, soon
 _LOOK_S = 2.0  # between two looks at workers from whom nothing comes
@@ -102,34 +101,21 @@ def run_batch(
             finished before are kept, also on KeyboardInterrupt.
         WorkerError: workers died repeatedly, run other versions or come to other bits.
     """
-    dask = config.optional_text("dask", dask)
-    if dask not in (None, LOCAL) and workers is not None:
-        raise ConfigError(
-            "workers does not go with a Dask scheduler, which has its own; leave it out"
-        )
     if progress is not None and not callable(progress):
         raise ConfigError(
             f"progress must be a function of two numbers or None, found {shown(progress)}"
         )
-    if workers is None:
-        workers = min(MAX_WORKERS, cores())
-    elif not isinstance(workers, Workers):
-        workers = config.whole("workers", workers, 1, MAX_WORKERS)
+    out = None if out is None else config.path("out", out)
+    kind = COUNTS if counts_only or out is None else ROLLS
     with ExitStack() as held:
+        if not isinstance(workers, Workers):
+            workers = _open_workers(plan, workers, config.optional_text("dask", dask))
+        held.enter_context(closing(workers))
         if out is not None:
-            out = config.path("out", out)
             refuse_foreign(out)
             held.enter_context(only_writer(out))
-        if not isinstance(workers, Workers) and dask is None:
-            workers = LocalWorkers(min(workers, plan.n), plan.modules)
-        elif not isinstance(workers, Workers):
-            from physim.dataset.dask import open_cluster
-
-            workers = held.enter_context(open_cluster(None if dask == LOCAL else dask, workers))
-        held.enter_context(closing(workers))
         job = Job.of(plan, these_versions() if workers.remote else None)
         sample = cache(TaskRunner(workers, job).sample)
-        kind = COUNTS if counts_only or out is None else ROLLS
         store = _open_store(plan, kind, out, sample, mixed=mixed_platforms)
         held.enter_context(closing(store))
         before = store.done
@@ -140,20 +126,14 @@ def run_batch(
     return BatchResult(plan.n, plan.n - before, out, counted)
 
 
-def _make_missing(
-    n: int, store: CountStore | PartStore, runner: TaskRunner, progress: Progress
-) -> None:
-    done = store.done
-    progress(done, n)
-    tasks, workers = Tasks(store.missing(), n - done), runner.workers
-    make = make_counts if isinstance(store, CountStore) else make_rows
-    results = runner.results(make, lambda: tasks.take(workers.count(), workers.task_s()))
-    with closing(results):
-        for (task, chunk), made in results:
-            tasks.took(len(task), made.seconds)
-            store.add(task, chunk, made.content)
-            done += len(task)
-            progress(done, n)
+def _open_workers(plan: BatchPlan, workers: int | None, dask: str | None) -> Workers:
+    if workers is not None:
+        workers = config.whole("workers", workers, 1, MAX_WORKERS)
+    if dask is None:
+        return LocalWorkers(min(workers or cores(), MAX_WORKERS, plan.n), plan.modules)
+    from physim.dataset.dask import ClusterWorkers
+
+    return ClusterWorkers(dask, workers)
 
 
 def _open_store(
@@ -191,6 +171,22 @@ def _open_store(
     if there not in (None, manifest):
         manifest.write(folder)
     return store
+
+
+def _make_missing(
+    n: int, store: CountStore | PartStore, runner: TaskRunner, progress: Progress
+) -> None:
+    done = store.done
+    progress(done, n)
+    tasks, workers = Tasks(store.missing(), n - done), runner.workers
+    make = make_counts if isinstance(store, CountStore) else make_rows
+    results = runner.results(make, lambda: tasks.take(workers.count(), workers.task_s()))
+    with closing(results):
+        for (task, chunk), made in results:
+            tasks.took(len(task), made.seconds)
+            store.add(task, chunk, made.content)
+            done += len(task)
+            progress(done, n)
 
 
 class Tasks:
@@ -271,7 +267,7 @@ class TaskRunner:
                     return
                 future = ready.get(timeout=_LOOK_S)
                 if future in under_way:  # not of an executor that broke
-                    result = _result(future, workers)
+                    result = workers.result(future)
                     yield under_way.pop(future), result
             except Empty:
                 workers.check()
@@ -288,15 +284,3 @@ class TaskRunner:
                     ) from error
                 workers.restart()
                 job = workers.send(self._job)
-
-
-def _result(future: Future[Any], workers: Workers) -> Any:
-    try:
-        return future.result()
-    except BrokenExecutor:
-        raise
-    except BaseException as error:
-        told = workers.explained(error)
-        if told is error:
-            raise
-        raise told from error

@@ -15,14 +15,22 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from multiprocessing import current_process, get_context, parent_process, resource_tracker, util
+from functools import partial
+from multiprocessing import (
+    current_process,
+    forkserver,
+    get_context,
+    parent_process,
+    resource_tracker,
+    util,
+)
 from multiprocessing.connection import wait
 from multiprocessing.context import BaseContext
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
-from physim.dataset.plan import Job
+from physim.dataset.plan import Job, Roller
 from physim.errors import WorkerError
 from physim.files import refusal, remove_scratch, told
 
@@ -39,6 +47,33 @@ _LIMITS = (
 _start_lock = threading.Lock()
 
 T = TypeVar("T")
+
+
+class WorkerState:
+    """The simulator of the job that was asked for last; threads wait for each other."""
+
+    def __init__(self) -> None:
+        self._open: tuple[Job, Roller] | None = None
+        self._held = ExitStack()
+        self._lock = threading.RLock()
+
+    @contextmanager
+    def roller(self, job: Job) -> Iterator[Roller]:
+        """Opens the simulator of a job if need be."""
+        with self._lock:
+            if self._open is None or self._open[0] != job:
+                self.close()
+                self._open = job, job.open(self._held)
+            yield self._open[1]
+
+    def close(self) -> None:
+        """Closes the simulator, if one is open."""
+        with self._lock:
+            self._open = None
+            self._held.close()
+
+
+state = WorkerState()  # of this process
 
 
 class Workers:
@@ -73,19 +108,19 @@ class Workers:
             future.set_exception(error)
         return future
 
+    def result(self, future: Future[Any]) -> Any:
+        """What a finished task came to; raises a `BrokenExecutor` if it is to be made again."""
+        return future.result()
+
     def restart(self) -> None:
         """Replaces workers after a `BrokenExecutor`."""
 
     def check(self) -> None:
         """Called while nothing comes back; raises a WorkerError if nothing ever will."""
 
-    def explained(self, error: BaseException) -> BaseException:
-        """What a failed task is to be told as."""
-        return error
-
     def close(self) -> None:
         """Ends them; tasks that wait are dropped."""
-        _close_rolls()
+        state.close()
 
 
 class LocalWorkers(Workers):
@@ -104,8 +139,7 @@ class LocalWorkers(Workers):
     def submit(self, make: Callable[..., Any], *arguments: Any) -> Future[Any]:
         if self._count == 1:
             return super().submit(make, *arguments)
-        if self._pool is None:
-            self._pool = WorkerPool(self._count)
+        self._pool = self._pool or WorkerPool(self._count)
         return self._pool.submit(make, *arguments)
 
     def restart(self) -> None:
@@ -140,12 +174,11 @@ class WorkerPool(ProcessPoolExecutor):
         super().__init__(workers, context(), _start_worker, (prepare, *arguments))
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """As the base class's; raises a WorkerError where no process can be started."""
-        hand_out = super().submit
+        """Hands out a task; raises a WorkerError where no process can be started."""
+        hand_out = partial(super().submit, fn, *args, **kwargs)
         try:
-            if len(self._processes or ()) < self._wanted:
-                return _undisturbed(lambda: hand_out(fn, *args, **kwargs))
-            return hand_out(fn, *args, **kwargs)
+            complete = len(self._processes or ()) == self._wanted
+            return hand_out() if complete else _undisturbed(hand_out)
         except OSError as error:
             if error.errno is None:  # its pipes were closed meanwhile, as a worker died
                 raise BrokenExecutor(str(error)) from error
@@ -167,9 +200,7 @@ class WorkerPool(ProcessPoolExecutor):
 
 def cores() -> int:
     """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def possible(workers: int) -> int:
@@ -198,8 +229,6 @@ def possible(workers: int) -> int:
 def begin(modules: tuple[str, ...]) -> None:
     """Starts the fork server, if there is to be one, to load these modules; returns at once."""
     if FORKS:
-        from multiprocessing import forkserver
-
         forkserver.set_forkserver_preload([*modules, "concurrent.futures.process"])
         context()
 
@@ -211,8 +240,6 @@ def context() -> BaseContext:
     too long for a socket.
     """
     if FORKS and os.getpid() == _PROCESS:
-        from multiprocessing import forkserver
-
         with suppress(OSError):
             _undisturbed(forkserver.ensure_running)
             return get_context("forkserver")
@@ -232,9 +259,9 @@ def _undisturbed(start: Callable[[], T]) -> T:
     try:
         with ThreadPoolExecutor(1) as thread:
             return thread.submit(started).result()
+    except BrokenExecutor:
+        raise
     except RuntimeError as error:
-        if isinstance(error, BrokenExecutor):
-            raise
         raise WorkerError(f"worker processes cannot be started ({error}); {_LIMITS}") from error
 
 
@@ -255,7 +282,7 @@ def another_main() -> Iterator[None]:
         finally:
             sys.modules["__main__"] = main
             for name, value in before.items():
-                os.environ.pop(name)
+                del os.environ[name]
                 if value is not None:
                     os.environ[name] = value
 
@@ -268,27 +295,20 @@ def _start_worker(prepare: Callable[..., None] | None, *arguments: Any) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: _leave())
-    util.Finalize(None, _close_rolls, exitpriority=0)  # a forked process runs no `atexit`
+    util.Finalize(None, state.close, exitpriority=0)  # a forked process runs no `atexit`
     os.dup2(2, 1)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     if prepare is not None:
         prepare(*arguments)
 
 
-def _close_rolls() -> None:
-    """Closes the simulator of this process, if one is open."""
-    if (rows := sys.modules.get("physim.dataset.rows")) is not None:
-        rows.close_simulator()
-
-
 def _leave_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
+    if (parent := parent_process()) is not None:
         wait([parent.sentinel])
         _leave()
 
 
-def _leave() -> NoReturn:
+def _leave() -> None:
     """Ends this process at once, also when asked again meanwhile; loads nothing for it."""
     try:
         remove_scratch()
