@@ -9,9 +9,9 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from physim.dataset.manifest import write_whole
+from physim.dataset.plan import Json
 from physim.errors import DatasetError
 from physim.files import read_plain
 from physim.statistics.counts import Counts
@@ -20,8 +20,6 @@ from physim.types import Outcome, Pose, Status
 NAME = "counts.json"
 _SHA_KEY = "configuration_sha256"
 _WRITE_S = 1.0  # between two writes: each waits for the disk, thousands of tasks a second do not
-
-Json = dict[str, Any]
 Spans = list[tuple[int, int]]
 
 

@@ -7,10 +7,18 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, get_origin, get_type_hints
+from typing import get_origin, get_type_hints
 
 from physim import __version__, files
-from physim.dataset.plan import LIMITS, BatchPlan, Sample, default_chunk_size, differences, sha256
+from physim.dataset.plan import (
+    LIMITS,
+    BatchPlan,
+    Json,
+    Sample,
+    default_chunk_size,
+    differences,
+    sha256,
+)
 from physim.dataset.rows import COLUMNS
 from physim.errors import DatasetError, shown
 from physim.files import locked, read_plain, real_path, told
@@ -18,8 +26,6 @@ from physim.files import locked, read_plain, real_path, told
 NAME = "manifest.json"
 FORMAT = 3
 ROLLS, COUNTS = "rolls", "counts"
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)

@@ -66,9 +66,7 @@ class BatchResult:
         """What all `n` rolls add up to; read from the folder."""
         from physim.dataset.parquet import read_counts
 
-        if self.counted is not None:
-            return self.counted
-        return read_counts(self.out) if self.out is not None else Counts()
+        return read_counts(self.out or "") if self.counted is None else self.counted
 
 
 def run_batch(
@@ -209,7 +207,7 @@ class Tasks:
                 return None
         size = 1
         if self._rolled:
-            in_time = task_s * self._rolled / self._seconds if self._seconds else _MOST_ROLLS
+            in_time = task_s * self._rolled / max(self._seconds, 1e-9)
             share = -(-self._left // (_SHARE * workers))
             size = max(1, min(int(in_time), share, _MOST_ROLLS))
         task, self._rest = self._rest[:size], self._rest[size:]

@@ -114,6 +114,7 @@ class Workers:
 
     def restart(self) -> None:
         """Replaces workers after a `BrokenExecutor`."""
+        self.close()
 
     def check(self) -> None:
         """Called while nothing comes back; raises a WorkerError if nothing ever will."""
@@ -141,9 +142,6 @@ class LocalWorkers(Workers):
             return super().submit(make, *arguments)
         self._pool = self._pool or WorkerPool(self._count)
         return self._pool.submit(make, *arguments)
-
-    def restart(self) -> None:
-        self.close()
 
     def check(self) -> None:
         """Finds out whether a pool, which tells of processes that end, runs at all."""
