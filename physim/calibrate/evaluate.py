@@ -18,7 +18,7 @@ from physim.calibrate.priors import Values, setup
 from physim.calibrate.target import ROLLS, HeightCounts, Progress, heights_mm, sample_of
 from physim.dataset.plan import PRELOAD, Job, SetupSource
 from physim.dataset.rows import decode, make_rows
-from physim.dataset.run import TaskRunner
+from physim.dataset.run import run_tasks
 from physim.dataset.workers import LocalWorkers
 from physim.errors import PhysimError
 from physim.simulator import RestTable, Setup, SimulationContext, Simulator
@@ -217,8 +217,7 @@ class Evaluator:
     ) -> Iterator[tuple[Task, Made]]:
         """Each task with what a worker made of it, in the order in which they get done."""
         waiting = ((task,) for task in tasks)
-        crew = TaskRunner(self._workers, self._kit)
-        with closing(crew.results(make, lambda: next(waiting, None))) as results:
+        with closing(run_tasks(self._workers, self._kit, make, waiting)) as results:
             for task, result in results:
                 yield task[0], result
 

@@ -14,9 +14,9 @@ from physim.dataset.plan import (
     LIMITS,
     BatchPlan,
     Json,
-    Sample,
     default_chunk_size,
     differences,
+    other_bits,
     sha256,
 )
 from physim.dataset.rows import COLUMNS
@@ -59,7 +59,7 @@ class Manifest:
     mixed_with: list[Json] = field(default_factory=list)
 
     @classmethod
-    def of(cls, plan: BatchPlan, configuration: Json, kind: str, sample: Sample) -> Manifest:
+    def of(cls, plan: BatchPlan, configuration: Json, kind: str, sample: Json) -> Manifest:
         """The manifest of a dataset that begins now, on the machine of the sample."""
         return cls(
             format=FORMAT,
@@ -71,9 +71,7 @@ class Manifest:
             configuration=configuration,
             configuration_sha256=sha256(configuration),
             columns=COLUMNS if kind == ROLLS else {},
-            platform=sample.platform,
-            versions=sample.versions,
-            check_roll=sample.roll,
+            **sample,
         )
 
     @property
@@ -87,32 +85,29 @@ class Manifest:
 
     def check_configuration(self, configuration: Json, kind: str, folder: Path) -> None:
         """Refuses rolls of another configuration; the DatasetError names every difference."""
-        if kind != self.kind:
+        unlike = differences(
+            {"counts only": self.kind == COUNTS, **self.configuration},
+            {"counts only": kind == COUNTS, **configuration},
+        )
+        if unlike:
             raise DatasetError(
-                f"{folder}: holds {self.kind}, not {kind} (--counts-only makes the difference); "
-                "choose another folder"
-            )
-        if sha256(configuration) != self.configuration_sha256:
-            unlike = "; ".join(differences(self.configuration, configuration))
-            raise DatasetError(
-                f"{folder}: holds rolls of another configuration ({unlike}); choose another "
-                "folder, or the options that it was made with"
+                f"{folder}: holds rolls of another configuration ({'; '.join(unlike)}); choose "
+                "another folder, or the options that it was made with"
             )
 
-    def joined(self, sample: Sample, folder: Path, *, mixed: bool) -> Manifest:
+    def joined(self, sample: Json, folder: Path, *, mixed: bool) -> Manifest:
         """The manifest with which the machine of a sample adds rolls, of other bits if `mixed`.
 
         Raises:
             DatasetError: rolls may come out otherwise there; names what differs.
         """
-        unlike = Sample(self.check_roll, self.platform, self.versions).unlike(sample)
+        unlike = other_bits(vars(self), sample)
         if not unlike:
             return self
+        here = {name: sample[name] for name in ("platform", "versions")}
         if mixed:
-            here = {"platform": sample.platform, "versions": sample.versions}
             return replace(self, mixed_with=[x for x in self.mixed_with if x != here] + [here])
-        machines = differences(self.platform, sample.platform)
-        machines += differences(self.versions, sample.versions)
+        machines = [text for name in here for text in differences(vars(self)[name], here[name])]
         raise DatasetError(
             f"{folder}: rolls come out with other bits here ({'; '.join(unlike[:3])}), so they "
             f"cannot be continued; {'; '.join(machines) or 'platform and versions are the same'}. "

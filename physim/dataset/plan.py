@@ -222,25 +222,22 @@ def _bits() -> str:
     return hashlib.sha256(np.concatenate(arrays).tobytes()).hexdigest()[:16]
 
 
-@dataclass(frozen=True)
-class Sample:
-    """Roll 0 as a machine made it: its columns by name, and the machine's platform and versions."""
+def sample_roll(roller: Roller, seed: int) -> Json:
+    """Roll 0 as this machine makes it, its platform and versions: entries of a manifest."""
+    from physim.dataset.rows import named, row_of
 
-    roll: Json
-    platform: dict[str, str]
-    versions: dict[str, str]
+    check_roll = named(row_of(roller.roll(seed, 0)))
+    return {
+        "check_roll": check_roll,
+        "platform": this_platform(),
+        "versions": these_versions(),
+    }
 
-    @classmethod
-    def of(cls, roller: Roller, seed: int) -> Sample:
-        """The sample of this machine."""
-        from physim.dataset.rows import named, row_of
 
-        return cls(named(row_of(roller.roll(seed, 0))), this_platform(), these_versions())
-
-    def unlike(self, other: Sample) -> list[str]:
-        """In what the rolls of another machine differ, as `differences`; empty if in nothing."""
-        one, two = ({BITS: x.platform.get(BITS), **x.roll} for x in (self, other))
-        return differences(one, two)
+def other_bits(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
+    """In what the rolls of two machines differ, as `differences`; empty if in nothing."""
+    one, two = ({BITS: x["platform"].get(BITS), **x["check_roll"]} for x in (there, here))
+    return differences(one, two)
 
 
 @dataclass(frozen=True)
@@ -251,13 +248,13 @@ class Job:
         seed: of the rolls.
         content: a pickled `SetupSource`.
         versions: what the worker must run; None where workers are of this machine.
-        sample: what roll 0 must come out as, to the last bit; None there too.
+        sample: what `sample_roll` must come out as, to the last bit; None there too.
     """
 
     seed: int
     content: bytes
     versions: dict[str, str] | None = None
-    sample: Sample | None = None
+    sample: Json | None = None
 
     @classmethod
     def of(cls, plan: BatchPlan, versions: dict[str, str] | None = None) -> Job:
@@ -274,7 +271,7 @@ class Job:
         unlike = differences(self.versions, these_versions()) if self.versions else []
         if not unlike:
             roller: Roller = held.enter_context(pickle.loads(self.content).open())
-            unlike = self.sample.unlike(Sample.of(roller, self.seed)) if self.sample else []
+            unlike = other_bits(self.sample, sample_roll(roller, self.seed)) if self.sample else []
         if unlike:
             differing = "; ".join(unlike[:3]).replace(" there", " wanted")
             raise WorkerError(

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 
-from physim.dataset.plan import Job, Sample
+from physim.dataset.plan import Job, Json, sample_roll
 from physim.dataset.workers import state
 from physim.statistics.counts import COUNTED, Counts
 from physim.types import PIG_NAMES, TABLE, Contact, Roll
@@ -112,10 +112,10 @@ def make_counts(job: Job, task: range) -> Done[Counts]:
     return _made(job, task, counts_of)
 
 
-def make_sample(job: Job) -> Sample:
+def make_sample(job: Job) -> Json:
     """In a worker: roll 0, by which one sees whether two machines come to the same bits."""
     with state.roller(job) as roller:
-        return Sample.of(roller, job.seed)
+        return sample_roll(roller, job.seed)
 
 
 def _made(job: Job, task: range, make: Callable[[list[Row]], Content]) -> Done[Content]:
