@@ -111,7 +111,7 @@ def batch(
         workers: processes; None for one a core; 1 stays in this process.
         chunk_size: rolls a file.
         counts_only: keeps counts in the folder in place of rolls.
-        dask: address of a Dask scheduler whose workers make the rolls, or `local`.
+        dask: address of a Dask scheduler whose workers make the rolls.
         mixed_platforms: goes on also where rolls come out with other bits than those in `out`.
         progress: called with the rolls done and all rolls.
         options: as for `roll`.

@@ -15,10 +15,9 @@ from contextlib import ExitStack
 from typing import Any
 
 from physim.dataset.plan import Job
-from physim.dataset.workers import Workers, another_main, cores
+from physim.dataset.workers import Workers
 from physim.errors import ConfigError, PhysimError, WorkerError, optional, shown_name
 
-LOCAL = "local"
 _LEAST_TASK_S = 2.0
 _TASKS_A_SECOND = 50  # of all workers: a task costs the scheduler 5 ms (docs/scale.md)
 _CONNECT_S = 5.0  # to the scheduler
@@ -26,16 +25,11 @@ _ANSWER_S = 20.0  # of a busy scheduler
 _NO_WORKER_S = 60.0  # clusters that grow with their tasks need a while
 _COUNT_S = 1.0  # between two counts of the workers
 _LOGGERS = ("distributed", "distributed.client", "distributed.scheduler", "distributed.nanny")
-_SILENT = logging.CRITICAL + 1
 _KEPT = "finished parts are kept: run the same command again to go on"
 
 
 class ClusterWorkers(Workers):
-    """The workers of one scheduler, however many there are at the moment.
-
-    Args:
-        address: of the scheduler, such as `tcp://host:8786`; `local` for a cluster of one's own.
-        workers: processes of that cluster of one's own; None for one a core.
+    """The workers of the scheduler at an address, however many there are at the moment.
 
     Raises:
         ConfigError: Dask is not installed, or no scheduler answers there.
@@ -44,28 +38,14 @@ class ClusterWorkers(Workers):
     prefetch = 2
     remote = True
 
-    def __init__(self, address: str, workers: int | None) -> None:
-        if address != LOCAL and workers is not None:
-            raise ConfigError(
-                "workers does not go with a Dask scheduler, which has its own; leave it out"
-            )
+    def __init__(self, address: str) -> None:
         distributed = optional("distributed", "dask", "rolling on a Dask cluster")
         with ExitStack() as held:
             for name in _LOGGERS:  # what matters comes as an exception
                 logger = logging.getLogger(name)
                 held.callback(logger.setLevel, logger.level)
-                logger.setLevel(_SILENT)
-            if address == LOCAL:
-                with another_main():  # its processes must not run the user's script again
-                    cluster = distributed.LocalCluster(
-                        n_workers=workers or cores(),
-                        threads_per_worker=1,
-                        dashboard_address="127.0.0.1:0",
-                        silence_logs=_SILENT,
-                    )
-                address = held.enter_context(cluster).scheduler_address
-            else:
-                _check_scheduler(address)
+                logger.setLevel(logging.CRITICAL + 1)
+            _check_scheduler(address)
             self._client = held.enter_context(
                 distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
             )

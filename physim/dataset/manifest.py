@@ -1,8 +1,9 @@
-"""`manifest.json`: what a dataset folder holds, how it came about, and who may add rolls."""
+"""What a dataset folder holds, how it came about (`manifest.json`), and who may add rolls."""
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -22,10 +23,16 @@ from physim.dataset.plan import (
 from physim.dataset.rows import COLUMNS
 from physim.errors import DatasetError, shown
 from physim.files import locked, read_plain, real_path, told
+from physim.statistics.counts import Counts
+from physim.types import Outcome, Pose, Status
 
 NAME = "manifest.json"
 FORMAT = 3
 ROLLS, COUNTS = "rolls", "counts"
+COUNTS_NAME = "counts.json"
+_WRITE_S = 1.0  # between two writes: each waits for the disk, thousands of tasks a second do not
+
+Spans = list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -208,3 +215,121 @@ def only_writer(folder: Path) -> Iterator[None]:
             for left_over in folder.rglob(f".*{files.UNFINISHED}"):
                 left_over.unlink()
         yield
+
+
+class CountStore:
+    """Counts of one batch (`--counts-only`), in memory or, with a folder, in `counts.json` too.
+
+    The file, which is written anew every second, also tells which rolls were counted. Tasks are
+    handed out in order, so that is one span up to the first task under way, and at most one more
+    for each task under way: the file stays small however many rolls it counts.
+
+    Raises:
+        DatasetError: the folder's file is damaged, or of another configuration.
+    """
+
+    def __init__(self, n: int, step: int, folder: Path | None = None, sha256: str = "") -> None:
+        self._n, self._step, self._sha256 = n, step, sha256
+        self._path = folder / COUNTS_NAME if folder else None
+        self._state: tuple[Counts, Spans] = Counts(), Spans()
+        if self._path and self._path.exists():
+            self._state = _load(self._path, sha256)
+        self._written = self._state
+        self._written_s = -_WRITE_S
+
+    @property
+    def counts(self) -> Counts:
+        """What was counted so far."""
+        return self._state[0]
+
+    @property
+    def done(self) -> int:
+        """Rolls that need not be made."""
+        return self.counts.rolls
+
+    def missing(self) -> Iterator[range]:
+        """The rolls that were not counted yet, at most a chunk at a time."""
+        start = 0
+        for low, high in [*self._state[1], (self._n, self._n)]:
+            for first in range(start, min(low, self._n), self._step):
+                yield range(first, min(first + self._step, low, self._n))
+            start = high
+
+    def add(self, task: range, _: range, counts: Counts) -> None:
+        """Adds the counts of one task; the file follows within a second or so."""
+        before, done = self._state
+        # At once, so that an interrupt leaves both or neither.
+        self._state = before + counts, _merged([*done, (task.start, task.stop)])
+        if time.monotonic() - self._written_s >= _WRITE_S:
+            self.close()
+
+    def close(self) -> None:
+        """Brings the file up to date."""
+        state = self._state
+        if self._path is None or state is self._written:
+            return
+        content = {
+            "configuration_sha256": self._sha256,
+            "done": state[1],
+            "counts": counts_to_json(state[0]),
+        }
+        write_whole(self._path, (json.dumps(content, indent=1) + "\n").encode())
+        self._written, self._written_s = state, time.monotonic()
+
+
+def _load(path: Path, sha256: str) -> tuple[Counts, Spans]:
+    remedy = "delete that file and run the same `physim batch` command again"
+    content = read_plain(path, DatasetError, remedy)
+    try:
+        data = json.loads(content, parse_int=_natural, parse_float=_natural)
+        counts = counts_from_json(data["counts"])
+        done = [(low, high) for low, high in data["done"]]
+        if data["configuration_sha256"] != sha256 or counts.rolls != sum(b - a for a, b in done):
+            raise ValueError("of other rolls")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        told = f"{path}: damaged, or not the counts of this dataset; {remedy}"
+        raise DatasetError(told) from error
+    return counts, done
+
+
+def _natural(text: str) -> int:
+    """A number of a file of counts, which are whole and none of them negative."""
+    if not text.isdecimal():
+        raise ValueError(text)
+    return int(text)
+
+
+def _merged(spans: Spans) -> Spans:
+    merged: Spans = []
+    for low, high in sorted(spans):
+        touches = merged and merged[-1][1] == low
+        merged.append((merged.pop()[0] if touches else low, high))
+    return merged
+
+
+def counts_to_json(counts: Counts) -> Json:
+    """Counts as plain JSON values."""
+    return {
+        "rolls": counts.rolls,
+        "poses": {pose.value: count for pose, count in counts.poses.items()},
+        "rests": [[pig, rest, count] for (pig, rest), count in sorted(counts.rests.items())],
+        "outcomes": {outcome.value: count for outcome, count in counts.outcomes.items()},
+        "scores": sorted(counts.scores.items(), key=lambda item: (item[0] is not None, item[0])),
+        "statuses": {status.value: count for status, count in counts.statuses.items()},
+        "pairs": sorted([a.value, b.value, count] for (a, b), count in counts.joint.items()),
+    }
+
+
+def counts_from_json(data: Json) -> Counts:
+    """What `counts_to_json` made."""
+    counts = Counts(
+        rolls=data["rolls"],
+        rests={(pig, rest): count for pig, rest, count in data["rests"]},
+        outcomes={Outcome(name): count for name, count in data["outcomes"].items()},
+        scores=dict(data["scores"]),
+        statuses={Status(name): count for name, count in data["statuses"].items()},
+        joint={(Pose(a), Pose(b)): count for a, b, count in data["pairs"] if count},
+    )
+    if {pose.value: count for pose, count in counts.poses.items()} != data["poses"]:
+        raise ValueError("the poses are not those of the pairs")
+    return counts

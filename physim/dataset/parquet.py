@@ -17,11 +17,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from physim.dataset.counts_only import CountStore
 from physim.dataset.manifest import (
     COUNTS,
     NAME,
     ROLLS,
+    CountStore,
     Manifest,
     make_folder,
     read_manifest,
@@ -34,8 +34,6 @@ from physim.statistics.counts import COUNTED, Counts
 
 FOLDER = "rolls"
 _NAME = re.compile("part-([0-9]{12})\\.parquet")  # names sort as their rolls do
-_SHA_KEY = b"physim.configuration_sha256"
-_FIRST_KEY = b"physim.first_index"
 # Floats repeat too rarely for a dictionary: without one, files are a fifth smaller.
 _DICTIONARY = [name for name, kind in COLUMNS.items() if kind == "string"]
 _AGAIN = "and run the same `physim batch` command again"
@@ -86,10 +84,7 @@ class PartStore:
         path = self._parts / f"part-{first:012d}.parquet"
         if first < chunk.start:
             tables = [read_part(path, first, self._manifest, COLUMNS), *tables]
-        metadata = {
-            _SHA_KEY: self._manifest.configuration_sha256.encode(),
-            _FIRST_KEY: str(first).encode(),
-        }
+        metadata = _metadata(first, self._manifest)
         sink = pa.BufferOutputStream()
         parquet.write_table(
             pa.concat_tables(tables).combine_chunks().replace_schema_metadata(metadata),
@@ -120,8 +115,16 @@ def part_paths(folder: Path) -> list[tuple[int, Path]]:
     return found
 
 
-def _stray(path: Path, more: str = "") -> DatasetError:
-    return DatasetError(f"{path}: not a part of this dataset{more}; move that file away {_AGAIN}")
+def _stray(path: Path) -> DatasetError:
+    return DatasetError(f"{path}: not a part of this dataset; move that file away {_AGAIN}")
+
+
+def _metadata(first: int, manifest: Manifest) -> dict[bytes, bytes]:
+    """What the part of that first index carries beside its rows."""
+    return {
+        b"physim.configuration_sha256": manifest.configuration_sha256.encode(),
+        b"physim.first_index": str(first).encode(),
+    }
 
 
 def read_part(path: Path, first: int, manifest: Manifest, columns: Iterable[str]) -> pa.Table:
@@ -130,11 +133,9 @@ def read_part(path: Path, first: int, manifest: Manifest, columns: Iterable[str]
         content = path.open("rb")  # by name, the library reads none that is no UTF-8
     try:
         with content, parquet.ParquetFile(content, page_checksum_verification=True) as file:
-            kept = file.schema_arrow.metadata or {}
-            if not file.schema_arrow.equals(SCHEMA) or kept.get(_FIRST_KEY) != str(first).encode():
+            schema, kept = file.schema_arrow, file.schema_arrow.metadata or {}
+            if not (schema.equals(SCHEMA) and _metadata(first, manifest).items() <= kept.items()):
                 raise _stray(path)
-            if kept.get(_SHA_KEY) != manifest.configuration_sha256.encode():
-                raise _stray(path, ", but of another configuration")
             last = min(manifest.chunk_size, manifest.n - first)
             if first % manifest.chunk_size or not 0 < file.metadata.num_rows <= last:
                 raise DatasetError(

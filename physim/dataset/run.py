@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 from physim import config
 from physim.config import MAX_WORKERS
-from physim.dataset.counts_only import CountStore
 from physim.dataset.manifest import (
     COUNTS,
     NAME,
     ROLLS,
+    CountStore,
     Manifest,
     only_writer,
     read_manifest,
@@ -89,7 +89,7 @@ def run_batch(
         workers: processes; None for one a core. The result does not depend on it. Or workers of
             another kind, which are closed in the end.
         dask: address of a Dask scheduler whose workers make the rolls, such as
-            `tcp://host:8786`, or `local` for a cluster of its own, of `workers` processes.
+            `tcp://host:8786`.
         counts_only: keeps `counts.json` in the folder in place of the rolls.
         mixed_platforms: goes on also where rolls come out with other bits than those that the
             folder holds; its manifest then tells of both machines.
@@ -129,13 +129,17 @@ def run_batch(
 
 
 def _open_workers(plan: BatchPlan, workers: int | None, dask: str | None) -> Workers:
-    if workers is not None:
-        workers = config.whole("workers", workers, 1, MAX_WORKERS)
     if dask is None:
-        return LocalWorkers(min(workers or cores(), MAX_WORKERS, plan.n), plan.modules)
+        workers = min(cores(), MAX_WORKERS) if workers is None else workers
+        workers = config.whole("workers", workers, 1, MAX_WORKERS)
+        return LocalWorkers(min(workers, plan.n), plan.modules)
+    if workers is not None:
+        raise ConfigError(
+            "workers does not go with a Dask scheduler, which has its own; leave it out"
+        )
     from physim.dataset.dask import ClusterWorkers
 
-    return ClusterWorkers(dask, workers)
+    return ClusterWorkers(dask)
 
 
 def _open_store(

@@ -11,7 +11,6 @@ import os
 import signal
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
@@ -151,9 +150,14 @@ class LocalWorkers(Workers):
             raise WorkerError(f"the pool of worker processes has failed; {_LIMITS}")
 
     def close(self) -> None:
+        """Ends them after their present tasks, or at once where this is interrupted too."""
         pool, self._pool = self._pool, None
         if pool is not None:
-            pool.close()
+            try:
+                pool.shutdown(wait=True, cancel_futures=True)
+            except BaseException:  # a second Ctrl-C; Python would wait for them at its end
+                pool.kill()
+                raise
         super().close()
 
 
@@ -182,14 +186,6 @@ class WorkerPool(ProcessPoolExecutor):
                 raise BrokenExecutor(str(error)) from error
             raise WorkerError(refusal(error, "worker processes cannot be started")) from error
 
-    def close(self) -> None:
-        """Ends them after their present tasks, or at once where this is interrupted too."""
-        try:
-            self.shutdown(wait=True, cancel_futures=True)
-        except BaseException:  # a second Ctrl-C; Python would wait for them at its end
-            self.kill()
-            raise
-
     def kill(self) -> None:
         """Ends them at once, at whatever they are."""
         for process in list((self._processes or {}).values()):
@@ -202,25 +198,19 @@ def cores() -> int:
 
 
 def possible(workers: int) -> int:
-    """So many workers, or a WorkerError where there is no room; 1 where there can be no others."""
-    if workers == 1:
-        return 1
-    # Refused half-way, Python's own pool would leave a traceback of its server, or hang.
-    with ExitStack() as held, told(WorkerError, f"no room for {workers} workers"):
-        for _ in range(_FILES + _FILES_A_WORKER * workers):
-            held.callback(os.close, os.open(os.devnull, os.O_RDONLY))
-    try:
-        if current_process().daemon:
-            raise OSError("a daemonic process, such as one of multiprocessing.Pool, has none")
-        Path.cwd()  # processes start in it
-        context().Lock()
-    except (OSError, ImportError) as error:
-        warnings.warn(
-            f"no worker processes here ({error}; are the current folder and /dev/shm there?); "
-            "all is done in this one, as with workers=1",
-            stacklevel=2,
-        )
-        return 1
+    """So many workers; a WorkerError where this process can have none, or not so many.
+
+    Refused half-way, Python's own pool would leave a traceback of its server, or hang.
+    """
+    remedy = "or do all in this process, with workers=1"
+    with ExitStack() as held, told(WorkerError, f"no {workers} worker processes here", remedy):
+        if workers > 1:
+            if current_process().daemon:
+                raise OSError("one of multiprocessing.Pool has no processes of its own")
+            Path.cwd()  # they start in it
+            context().Lock()  # needs /dev/shm
+            for _ in range(_FILES + _FILES_A_WORKER * workers):
+                held.callback(os.close, os.open(os.devnull, os.O_RDONLY))
     return workers
 
 
