@@ -14,7 +14,6 @@ from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecu
 from contextlib import ExitStack
 from typing import Any
 
-from physim.dataset.plan import Job
 from physim.dataset.workers import Workers
 from physim.errors import ConfigError, PhysimError, WorkerError, optional, shown_name
 
@@ -55,20 +54,12 @@ class ClusterWorkers(Workers):
         self._seen_s = time.monotonic()  # when there was a worker last
 
     def count(self) -> int:
-        now = time.monotonic()
-        if now - self._counted_s >= _COUNT_S:
-            there = self._ask_for_workers()
-            if there:
-                self._seen_s = now
-            self._count, self._counted_s = max(1, there), now
+        if time.monotonic() - self._counted_s >= _COUNT_S:
+            self.check()
         return self._count
 
     def task_s(self) -> float:
         return max(_LEAST_TASK_S, self.count() / _TASKS_A_SECOND)
-
-    def send(self, job: Job) -> Any:
-        """The job as a task of its own: it travels once a worker, and again where it was lost."""
-        return self._client.submit(_unchanged, job, pure=False)
 
     def submit(self, make: Callable[..., Any], *arguments: Any) -> Future[Any]:
         return self._executor.submit(make, *arguments)
@@ -96,9 +87,18 @@ class ClusterWorkers(Workers):
             ) from error
 
     def check(self) -> None:
-        self._counted_s = -_COUNT_S
-        self.count()
-        if time.monotonic() - self._seen_s > _NO_WORKER_S:
+        """Asks the scheduler how many workers it has."""
+        now = time.monotonic()
+        try:
+            if self._client.status != "running":
+                raise _lost()
+            there = self._client.sync(self._client.scheduler.ncores, callback_timeout=_ANSWER_S)
+        except (OSError, TimeoutError, asyncio.TimeoutError) as error:  # two kinds in Python 3.10
+            raise _lost() from error
+        self._count, self._counted_s = max(1, len(there)), now
+        if there:
+            self._seen_s = now
+        elif now - self._seen_s > _NO_WORKER_S:
             raise WorkerError(
                 f"the Dask scheduler has had no worker for {_NO_WORKER_S:.0f} s; start some with "
                 f"`dask worker {self._client.scheduler.address} --nthreads 1`; {_KEPT}"
@@ -109,16 +109,6 @@ class ClusterWorkers(Workers):
         with self._held:
             if self._client.status == "running":
                 self._executor.shutdown(wait=False)
-
-    def _ask_for_workers(self) -> int:
-        """How many workers the scheduler has."""
-        try:
-            if self._client.status == "running":
-                ask = self._client.scheduler.ncores
-                return len(self._client.sync(ask, callback_timeout=_ANSWER_S))
-        except (OSError, TimeoutError, asyncio.TimeoutError) as error:  # two kinds in Python 3.10
-            raise _lost() from error
-        raise _lost()
 
 
 def _check_scheduler(address: str) -> None:
@@ -143,10 +133,6 @@ def _check_scheduler(address: str) -> None:
             f"{shown_name(address)}: no Dask scheduler answers there ({reason}); start one with "
             "`dask scheduler`, or give the address that it prints, such as tcp://host:8786"
         )
-
-
-def _unchanged(job: Job) -> Job:
-    return job
 
 
 def _lost() -> WorkerError:

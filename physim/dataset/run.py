@@ -88,8 +88,7 @@ def run_batch(
         out: the dataset folder, made if need be; None keeps counts in memory alone.
         workers: processes; None for one a core. The result does not depend on it. Or workers of
             another kind, which are closed in the end.
-        dask: address of a Dask scheduler whose workers make the rolls, such as
-            `tcp://host:8786`.
+        dask: address of a Dask scheduler whose workers make the rolls: `tcp://host:8786`.
         counts_only: keeps `counts.json` in the folder in place of the rolls.
         mixed_platforms: goes on also where rolls come out with other bits than those that the
             folder holds; its manifest then tells of both machines.
@@ -116,7 +115,6 @@ def run_batch(
             refuse_foreign(out)
             held.enter_context(only_writer(out))
         job = Job.of(plan, these_versions() if crew.remote else None)
-
         sample = cache(partial(_make_sample, crew, job))
         store = _open_store(plan, kind, out, sample, mixed=mixed_platforms)
         held.enter_context(closing(store))
@@ -242,7 +240,6 @@ def run_tasks(
     Returns:
         Each task with what it came to, in the order in which they get done.
     """
-    sent = workers.send(job)
     again: deque[Task] = deque()
     deaths: Counter[Task] = Counter()
     under_way: dict[Future[Any], Task] = {}
@@ -256,7 +253,7 @@ def run_tasks(
                 again.extend([] if again else islice(tasks, 1))
                 if not again:
                     break
-                future = workers.submit(make, sent, *again[0][:1])
+                future = workers.submit(make, job, *again[0][:1])
                 under_way[future] = again.popleft()
                 future.add_done_callback(ready.put)
                 handed += 1
@@ -280,4 +277,3 @@ def run_tasks(
                     "workers"
                 ) from error
             workers.restart()
-            sent = workers.send(job)

@@ -94,10 +94,6 @@ class Workers:
         """How long a task should take [s]."""
         return _TASK_S
 
-    def send(self, job: Job) -> Any:
-        """What stands for the job in the arguments of a task."""
-        return job
-
     def submit(self, make: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Hands out a task."""
         future: Future[Any] = Future()
