@@ -51,10 +51,9 @@ class ProgressLine:
             return
         if done >= total and now >= self._silent_until_s:
             self._next_s = now
-        new = done - self._first
+        new, seconds = done - self._first, max(now - self._began_s, 1e-9)
         text = f"{done:,} of {total:,} {self._things}"
         if new >= _ENOUGH or done >= total:
-            seconds = max(now - self._began_s, 1e-9)
             left = timedelta(seconds=round((total - done) * seconds / max(new, 1)))
             text += f", {new / seconds:,.1f}/s, {str(left).removeprefix('0:')} left"
         self.note(text)
@@ -67,20 +66,14 @@ class ProgressLine:
     def close(self) -> None:
         """Ends the line that was rewritten."""
         if self._width:
-            self._put("\n")
-            self._width = 0
+            self._write("", "\n")
 
-    def _write(self, text: str) -> None:
-        if self._terminal:
-            self._put("\r" + text.ljust(self._width))
-            self._width = len(text)
-        else:
-            self._put(text + "\n")
-
-    def _put(self, text: str) -> None:
-        if self._stream is not None:
-            try:
-                self._stream.write(text)
+    def _write(self, text: str, end: str = "") -> None:
+        line = "\r" + text.ljust(self._width) if self._terminal else text + "\n"
+        self._width = len(text) if self._terminal else 0
+        try:
+            if self._stream is not None:
+                self._stream.write(end or line)
                 self._stream.flush()
-            except (OSError, ValueError):
-                self._stream = None
+        except (OSError, ValueError):
+            self._stream = None

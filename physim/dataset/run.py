@@ -50,12 +50,9 @@ Task = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class BatchResult:
-    """What a batch came to.
+    """What a batch came to: `n` rolls are there now, `new_rolls` of them made by this run.
 
-    Attributes:
-        n: rolls asked for, all there now.
-        new_rolls: those made by this run; the others were there before.
-        out: the dataset folder; None if only the counts were kept, in memory.
+    Without the folder `out` only the counts were kept, in memory.
     """
 
     n: int
@@ -81,18 +78,9 @@ def run_batch(
     mixed_platforms: bool = False,
     progress: Progress | None = None,
 ) -> BatchResult:
-    """Makes the rolls of a plan that are not there yet.
+    """Makes the rolls of a plan that are not there yet; the options are those of `physim.batch`.
 
-    Args:
-        plan: what to roll.
-        out: the dataset folder, made if need be; None keeps counts in memory alone.
-        workers: processes; None for one a core. The result does not depend on it. Or workers of
-            another kind, which are closed in the end.
-        dask: address of a Dask scheduler whose workers make the rolls: `tcp://host:8786`.
-        counts_only: keeps `counts.json` in the folder in place of the rolls.
-        mixed_platforms: goes on also where rolls come out with other bits than those that the
-            folder holds; its manifest then tells of both machines.
-        progress: called with the rolls done and all rolls, first of all once.
+    `workers` may also be workers of another kind, which are closed in the end.
 
     Raises:
         ConfigError, ModelError: a plan that cannot be used, or no Dask scheduler there.

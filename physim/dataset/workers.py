@@ -160,9 +160,7 @@ class LocalWorkers(Workers):
 class WorkerPool(ProcessPoolExecutor):
     """Worker processes that start fast, stay quiet at a Ctrl-C and end with their parent.
 
-    Args:
-        workers: how many, at least 2.
-        prepare: called in each with `arguments`, once.
+    There are at least two, and each calls `prepare` with `arguments` once.
     """
 
     def __init__(
