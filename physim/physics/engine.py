@@ -27,7 +27,6 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import ClassVar, TypeVar
 
 import numpy as np
@@ -324,14 +323,8 @@ def soften(client: int, pig: int, body: Body, surface: Surface, step_s: float) -
     )
 
 
-def make_shape(client: int, parts_m: Sequence[FloatArray]) -> int:
-    """A compound of hulls, by way of an OBJ file with one group a hull."""
-    with scratch() as folder:
-        return make_shape_of(client, write_parts(folder / "parts.obj", parts_m))
-
-
-def write_parts(path: Path, parts_m: Sequence[FloatArray]) -> Path:
-    """Writes a Wavefront OBJ, in the engine's units, with one `o` group a part.
+def obj_text(parts_m: Sequence[FloatArray]) -> str:
+    """A Wavefront OBJ, in the engine's units, with one `o` group a part.
 
     Bullet takes the convex hull of each. The faces only list every vertex; that they enclose
     nothing does not matter to a hull.
@@ -345,24 +338,26 @@ def write_parts(path: Path, parts_m: Sequence[FloatArray]) -> Path:
         lines += [f"v {x:.17g} {y:.17g} {z:.17g}" for x, y, z in vertices]
         lines += [f"f {first} {i} {min(i + 1, last - 1)}" for i in range(first, last)]
         first = last
-    return write_passing(path, "\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n"
 
 
-def make_shape_of(client: int, path: Path) -> int:
-    """A compound of the hulls of each group of an OBJ file.
+def make_shape(client: int, parts: str) -> int:
+    """A compound of hulls, from an `obj_text`, by way of a file: Bullet takes no other.
 
     Raises:
-        ConfigError: somebody has removed the file meanwhile.
+        ConfigError: no temporary file can be written or read.
     """
-    with contextlib.suppress(pybullet.error):
-        shape = pybullet.createCollisionShape(
-            pybullet.GEOM_MESH, fileName=str(path), physicsClientId=client
+    with scratch() as folder:
+        path = write_passing(folder / "parts.obj", parts)
+        with contextlib.suppress(pybullet.error):
+            shape = pybullet.createCollisionShape(
+                pybullet.GEOM_MESH, fileName=str(path), physicsClientId=client
+            )
+            return int(shape)
+        raise ConfigError(
+            f"{path}: the engine cannot read this temporary file; leave such files alone, or set "
+            "TMPDIR to a folder where nothing is removed"
         )
-        return int(shape)
-    raise ConfigError(
-        f"{path}: the engine cannot read this temporary file; leave such files alone, or set "
-        "TMPDIR to a folder where nothing is removed"
-    )
 
 
 def make_unseen(client: int) -> int:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from physim.physics.body import Body
-from physim.physics.engine import UNITS_PER_M, Engine, make_shape, make_unseen, pybullet
+from physim.physics.engine import UNITS_PER_M, Engine, make_shape, make_unseen, obj_text, pybullet
 from physim.physics.state import (
     TOUCH_M,
     EngineMotion,
@@ -25,9 +25,10 @@ from physim.physics.state import (
     RestDetector,
     both_at_rest,
     off_table,
+    rest_of,
 )
 from physim.physics.surfaces import EngineSettings
-from physim.types import Ended, Rest, Status, Table, Toss
+from physim.types import Rest, Status, Table, Toss
 
 # PyBullet's `solverResidualThreshold`, the square of a speed in engine units, is 1e-7.
 PYBULLET_TOLERANCE_M_S = 1e-7**0.5 / UNITS_PER_M
@@ -70,14 +71,7 @@ def simulate(pigs: PigsInEngine, toss: Toss) -> Rest:
             status = Status.OK
     if any(off_table(state.centre_m, pigs.table) for state in states):
         status = Status.OFF_TABLE  # the table is endless: a pig past its edge counts as fallen
-    return Rest(
-        status,
-        Ended.REST,
-        time_s,
-        pigs=(black.to_body_frame(states[0].state()), pink.to_body_frame(states[1].state())),
-        times_s=(time_s, time_s),
-        steps=steps,
-    )
+    return rest_of(pigs.bodies, states, (time_s, time_s), status, steps)
 
 
 class PlainPyBullet(Engine):
@@ -106,7 +100,7 @@ class PlainPyBullet(Engine):
         self.add_table()
         unseen = make_unseen(self.id)
         for body in self.bodies:
-            self.add_pig(make_shape(self.id, body.parts_m), unseen)
+            self.add_pig(make_shape(self.id, obj_text(body.parts_m)), unseen)
 
     def place(self, states: PlainStates) -> None:
         """Puts the pigs where they are released (principal frame)."""

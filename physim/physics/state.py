@@ -32,7 +32,17 @@ from physim.compiled import compiled
 from physim.convex import inside_margin
 from physim.errors import PhysicsError
 from physim.physics.body import Body
-from physim.types import GRAVITY_M_S2, FloatArray, Quat, RigidState, Table, Triple
+from physim.types import (
+    GRAVITY_M_S2,
+    Ended,
+    FloatArray,
+    Quat,
+    Rest,
+    RigidState,
+    Status,
+    Table,
+    Triple,
+)
 
 GRAVITY = 9.81  # of `types`, repeated since compiled code takes constants as they are
 TOUCH_M = 1e-4  # pigs this near to each other may lean on each other
@@ -284,6 +294,22 @@ def both_at_rest(
     if all(detector.supported(state) for detector, state in pigs):
         return True
     return still_s >= 2 * window_s and touching()
+
+
+def rest_of(
+    bodies: tuple[Body, Body],
+    states: PlainStates,
+    times_s: tuple[float, float],
+    status: Status,
+    steps: int,
+    basins: tuple[int | None, int | None] = (None, None),
+) -> Rest:
+    """The end of a roll, from both states in the principal frame; arguments as of `Rest`."""
+    black, pink = (
+        body.to_body_frame(state.state()) for body, state in zip(bodies, states, strict=True)
+    )
+    ended = Ended.REST if basins == (None, None) else Ended.CERTAIN
+    return Rest(status, ended, max(times_s), (black, pink), times_s, steps, basins)
 
 
 def off_table(centre_m: Sequence[float] | FloatArray, table: Table) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from physim.cli.main import main
+from physim.dataset.plan import BatchPlan
+from physim.dataset.run import run_batch
 from tests.cli.test_commands import MAIN, complaint, physim
 
 COMMAND = f'"{sys.executable}" -c "{MAIN}"'
@@ -112,16 +116,19 @@ def test_bad_input_gets_one_short_line(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_dataset_to_compare_with_must_hold_pigs(tmp_path: Path) -> None:
+def test_a_dataset_to_compare_with_must_hold_pigs(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     made, empty = tmp_path / "made", tmp_path / "empty"
-    for folder in (made, empty):
-        assert physim("batch", 3, "--out", folder, "--workers", 1).returncode == 0
+    run_batch(BatchPlan(n=3), made, workers=1)
+    shutil.copytree(made, empty)
     for part in (empty / "rolls").iterdir():
         part.unlink()
-    run = physim("stats", made, "--against", empty)
-    assert run.returncode == 2 and f"{empty}: holds no pig" in run.stderr
-    run = physim("stats", made, "--against", "")
-    assert run.returncode == 2 and "--against must not be empty" in run.stderr
+    with pytest.raises(SystemExit) as stop:
+        main(["stats", str(made), "--against", str(empty)])
+    out, err = capfd.readouterr()
+    assert (stop.value.code, out) == (2, "") and f"{empty}: holds no pig" in err
+    assert "--against must not be empty" in complaint(capfd, "stats", made, "--against", "")
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def rests(counts: Counts, number: int) -> np.ndarray:
 
 
 def test_a_ball_has_none_of_the_six_poses(tmp_path: Path) -> None:
-    ball = m3.Manifold.sphere(15.0, 64)
+    ball = m3.Manifold.sphere(15.0, 32)
     _, counts = rolled(ball, tmp_path / "ball", 20, "hand")
     assert sum(counts.poses[pose] for pose in NAMED_POSES) == 0
     beside = (Outcome.UNSETTLED, Outcome.AMBIGUOUS, Outcome.OFF_TABLE, Outcome.OINKER)

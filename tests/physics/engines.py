@@ -23,7 +23,7 @@ class Alone:
     """One pig in the engine of a pig alone."""
 
     def __init__(self, body: Body, table: Table, settings: EngineSettings) -> None:
-        self.client = SinglePig(body, table.surface, settings)
+        self.client = SinglePig(body, table, settings)
 
     def place(self, state: RigidState) -> None:
         self.client.place(PlainState.of(state))

@@ -12,7 +12,7 @@ import pytest
 
 from physim.convex import separation
 from physim.physics.fast.pair import PigPair
-from physim.physics.fast.world import RolledPig
+from physim.physics.fast.single import SinglePig
 from physim.physics.state import Trajectory
 from physim.poses.classify import world_parts
 from physim.seeding import stream
@@ -186,14 +186,14 @@ def test_fast_is_full_cut_short(name: str, rolls: int) -> None:
 def test_a_frozen_pig_catches_up_to_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rolls in which the other pig comes near one that was frozen as certain."""
     caught: list[int] = []
-    catch_up = RolledPig.catch_up
+    catch_up = SinglePig.catch_up
 
-    def told(self: RolledPig, base_steps: int) -> None:
+    def told(self: SinglePig, base_steps: int) -> None:
         before = self.base_steps
         catch_up(self, base_steps)
         caught.append(self.base_steps - before)
 
-    monkeypatch.setattr(RolledPig, "catch_up", told)
+    monkeypatch.setattr(SinglePig, "catch_up", told)
     full, fast = setup_of("hand"), setup_of("hand", "fast")
     found = 0
     with Simulator(full) as slow, Simulator(fast) as quick:

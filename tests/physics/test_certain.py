@@ -71,7 +71,7 @@ def test_a_certain_pig_ends_in_its_basin_and_within_its_reach(
     bound = bound_of(body, rests, surface)
     rng = np.random.default_rng([2, len(surface)])
     checked, farthest = 0, 0.0
-    with SinglePig(body, where.surface, settings) as solo:
+    with SinglePig(body, where, settings) as solo:
         while checked < 100:
             start = RigidState(
                 np.array([0.0, 0.0, 0.1]),
@@ -101,8 +101,7 @@ def test_a_certain_pig_ends_in_its_basin_and_within_its_reach(
                 extra = 0.6 * extra
             else:
                 continue
-            reach = bound.reach_m(basin, energy)
-            fastest = bound.fastest_m_s(energy)
+            _, reach, fastest = bound.in_basin(basin, energy)
             solo.resume(PlainState.of(spun), steps)
             detector = RestDetector(body, where, RestCriterion())
             for _ in range(300):

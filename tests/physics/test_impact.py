@@ -48,7 +48,7 @@ def _on_one_corner(body: Body, state: RigidState) -> bool:
 
 
 def by_solo(body: Body, table: Table, states: list[RigidState]) -> list[RigidState]:
-    with SinglePig(body, table.surface, EngineSettings()) as client:
+    with SinglePig(body, table, EngineSettings()) as client:
         ends = []
         for state in states:
             client.place(PlainState.of(state))

@@ -35,7 +35,7 @@ def as_balls(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
             )
 
         monkeypatch.setattr(single, "make_shape", make)
-        monkeypatch.setattr(pair, "make_shape_of", make)
+        monkeypatch.setattr(pair, "make_shape", make)
 
     return patch
 
@@ -154,7 +154,7 @@ def test_a_pig_that_flies_and_lands_by_turns_rebounds_to_e2_h(
     as_balls(body.radius_m)
     ticks = round(1 / 1024 / step_s)
     heights, before = [0.2], -1.0
-    with SinglePig(body, bare_table().surface, EngineSettings(step_s)) as solo:
+    with SinglePig(body, bare_table(), EngineSettings(step_s)) as solo:
         solo.release(RigidState(np.array([0.0, 0.0, body.radius_m + 0.2]), UPRIGHT))
         flown = 0
         while heights[-1] > 0.004:

@@ -45,7 +45,7 @@ def ball(
         )
 
     monkeypatch.setattr(single, "make_shape", shape)
-    monkeypatch.setattr(pair, "make_shape_of", shape)
+    monkeypatch.setattr(pair, "make_shape", shape)
     corners = RADIUS_M * np.vstack([np.eye(3), -np.eye(3)])
     moments = [0.4 * MASS_KG * RADIUS_M**2] * 3
 
@@ -170,7 +170,7 @@ def test_springs_count_as_energy(big: PigModel) -> None:
     table = table_named("floor")
     body, rests = Body.of(big), RestTable.of(big)
     bound = EnergyBound(body, rests.basins(), table)
-    with single.SinglePig(body, table.surface, _settings()) as client:
+    with single.SinglePig(body, table, _settings()) as client:
         found = []
         for depth_m in (0.0, 0.02):
             state = body.to_principal(lying(rests.rests[0].rest))

@@ -34,7 +34,7 @@ def way(
     body: Body, table: Table, start: RigidState, looks: int, settings: EngineSettings
 ) -> list[tuple[bool, float, RigidState]]:
     """At each look: whether it flies, its own time and its state."""
-    with SinglePig(body, table.surface, settings) as solo:
+    with SinglePig(body, table, settings) as solo:
         solo.release(start)
         seen = []
         for _ in range(looks):
@@ -104,7 +104,7 @@ def test_looks_of_other_sizes_change_no_flight(body: Body, felt: Table) -> None:
     for seed in range(8):
         ends = []
         for steps in (32, 16, 5, 1):
-            with SinglePig(body, felt.surface, EngineSettings()) as solo:
+            with SinglePig(body, felt, EngineSettings()) as solo:
                 solo.release(released(seed))
                 while solo.steps_in_air > steps:
                     solo.advance(steps)
@@ -119,7 +119,7 @@ def test_reading_a_pig_changes_no_bit(body: Body, felt: Table) -> None:
     for seed in range(6):
         ends = []
         for reads in (False, True):
-            with SinglePig(body, felt.surface, EngineSettings()) as solo:
+            with SinglePig(body, felt, EngineSettings()) as solo:
                 solo.release(released(seed))
                 for _ in range(60):
                     solo.advance(32)
@@ -135,7 +135,7 @@ def test_energy_never_rises_from_look_to_look(body: Body, felt: Table) -> None:
     settings, flights = EngineSettings(), 0
     for seed in range(20):
         start = released(seed)
-        with SinglePig(body, felt.surface, settings) as solo:
+        with SinglePig(body, felt, settings) as solo:
             solo.release(start)
             first = least = energy_m(body, start)
             flew = True
@@ -162,7 +162,7 @@ def test_a_pig_set_down_again_goes_the_same_way(body: Body, felt: Table) -> None
     """One client, one body that is re-posed: every roll as if it were the first."""
     settings = EngineSettings()
     alone = [way(body, felt, released(seed), 80, settings)[-1] for seed in range(5)]
-    with SinglePig(body, felt.surface, settings) as solo:
+    with SinglePig(body, felt, settings) as solo:
         for seed in (4, 0, 3, 1, 2, 2, 0):
             solo.release(released(seed))
             for _ in range(80):

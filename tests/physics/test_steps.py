@@ -27,7 +27,7 @@ def test_a_fast_pig_is_stepped_finely(share: float, halvings: int) -> None:
         pair.place((PlainState.of(fast), PlainState.of(calm)), at_edge=False)
         assert pair.advance(STEPS) == STEPS * 2**halvings
         moved = [pair.sample()[0].centre_m[0]]
-    with SinglePig(body, setup.table.surface, SETTINGS) as client:
+    with SinglePig(body, setup.table, SETTINGS) as client:
         client.place(PlainState.of(fast))
         assert client.run(STEPS, client.halvings(body, share * full)) == STEPS * 2**halvings
         moved.append(client.sample().centre_m[0])
@@ -43,7 +43,7 @@ def test_a_pig_that_lands_fast_is_stepped_finely(share: float, halvings: int) ->
     body = Body.of(setup.black)
     full = SETTINGS.full_step_speed * setup.black.height_m
     fast = RigidState(np.array([0.0, 0.0, 0.05]), UPRIGHT, np.array([0.0, 0.0, -share * full]))
-    with SinglePig(body, setup.table.surface, SETTINGS) as solo:
+    with SinglePig(body, setup.table, SETTINGS) as solo:
         solo.release(fast)
         solo.advance(int(solo.steps_in_air) + 1)  # the check right after the landing
         assert solo.engine_steps == 2**halvings

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from physim.physics.fast.world import RolledPig
+from physim.physics.fast.single import SinglePig
 from physim.physics.state import PigTrajectory, PlainState
 from physim.simulator import Setup, Simulator
 from physim.tosses.release import Trapdoor
@@ -46,9 +46,9 @@ def test_at_every_check_the_trajectory_is_where_the_roll_was(
 ) -> None:
     """Pigs in contact alone are seen up to a step after the check, hence the tolerance."""
     shown: list[dict[float, RigidState]] = [{}, {}]
-    go_on = RolledPig.go_on
+    go_on = SinglePig.go_on
 
-    def told(self: RolledPig, base_steps: int) -> None:
+    def told(self: SinglePig, base_steps: int) -> None:
         go_on(self, base_steps)
         now_s = self.base_steps * self.base_step_s
         own = shown[world.pigs.index(self)]
@@ -59,7 +59,7 @@ def test_at_every_check_the_trajectory_is_where_the_roll_was(
     with Simulator(setup_of(name)) as simulator:
         world = simulator._world
         assert world is not None
-        monkeypatch.setattr(RolledPig, "go_on", told)
+        monkeypatch.setattr(SinglePig, "go_on", told)
         _, trajectory = simulator.record(3, 4)
     assert len(shown[0]) > 20
     for number, own in enumerate(shown):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from physim.physics.engine import pybullet, quiet_stdout
-from physim.physics.fast.world import RolledPig
+from physim.physics.fast.single import SinglePig
 from physim.physics.surfaces import EngineSettings
 from physim.seeding import stream
 from physim.simulator import Setup, Simulator
@@ -213,13 +213,13 @@ def test_a_simulator_is_closed_after_the_roll_that_is_under_way(
     simulator = Simulator(setups["standard"]).__enter__()
     assert simulator._world is not None
     started = threading.Event()
-    go_on = RolledPig.go_on
+    go_on = SinglePig.go_on
 
-    def told(self: RolledPig, base_steps: int) -> None:
+    def told(self: SinglePig, base_steps: int) -> None:
         started.set()
         go_on(self, base_steps)
 
-    monkeypatch.setattr(RolledPig, "go_on", told)
+    monkeypatch.setattr(SinglePig, "go_on", told)
     with ThreadPoolExecutor(1) as threads:
         roll = threads.submit(simulator.roll, SEED, 0)
         assert started.wait(20)

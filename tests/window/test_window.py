@@ -123,7 +123,7 @@ def wait_for(what: Callable[[], bool], process: subprocess.Popen[str] | None = N
         if what():
             return
         assert process is None or process.poll() is None, process.communicate()[1]
-        time.sleep(0.3)
+        time.sleep(0.1)
     pytest.fail("it was never seen")
 
 
@@ -145,9 +145,9 @@ def table_in(picture: Picture) -> tuple[int, ...]:
 
 @needs_display
 def test_keys_do_what_they_say_and_the_window_ends_cleanly(
-    display: Display, start: Callable[..., subprocess.Popen[str]]
+    display: Display, start: Callable[..., subprocess.Popen[str]], brick: str
 ) -> None:
-    process = start()
+    process = start("--model", brick)
     # The sign in the middle that says that it is at work; PyBullet's own first picture has none.
     wait_for(lambda: 100 < ink_in(display.picture()[200:280, 150:]) < 2_000, process)
     wait_for(lambda: pigs_in(display.picture()) > 40, process)

@@ -23,7 +23,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -50,6 +50,20 @@ LEAST_DISTANCE_M = 2e-4  # between two pigs: covers what one sinks into the tabl
 # what they did between two checks is looked into afterwards (`possible_contact`).
 IMPACT_SPEED_FACTOR = 1.5
 _GILBERT_STEPS = 30  # at most
+
+
+class CertainPig(NamedTuple):
+    """What a pig may still do that cannot leave its basin.
+
+    Attributes:
+        basin: its index.
+        reach_m: how far its centre of mass may still get from where it is.
+        fastest_m_s: what none of its points exceeds any more.
+    """
+
+    basin: int
+    reach_m: float
+    fastest_m_s: float
 
 
 class EnergyBound:
@@ -86,25 +100,33 @@ class EnergyBound:
         self.max_limit_m = max((basin.limit_m for basin in self._basins), default=-math.inf)
         """A pig of more energy than this is certain of nothing."""
 
-    def basin(self, quat_xyzw: Quat, energy_m: float) -> int | None:
-        """The basin that a pig of this attitude and `energy_on_table_m` cannot leave, or None."""
+    def certain(self, motion: Motion, known: int | None = None) -> CertainPig | None:
+        """What a pig may still do that cannot leave its basin any more; None for another one.
+
+        Args:
+            motion: of the pig.
+            known: the basin that it was found in before, which it has not left since.
+        """
+        energy_m = motion.energy_on_table_m
         if energy_m >= self.max_limit_m:
             return None
+        index = self.basin(motion.quat_xyzw, energy_m) if known is None else known
+        return None if index is None else self.in_basin(index, energy_m)
+
+    def in_basin(self, index: int, energy_m: float) -> CertainPig:
+        """What a pig of this `energy_on_table_m` may still do in a basin that it cannot leave."""
+        spare_m = max(0.0, energy_m - self._body.lowest_m)
+        fastest_m_s = self._body.point_speed_share * math.sqrt(2.0 * GRAVITY_M_S2 * spare_m)
+        return CertainPig(index, self._basins[index].reach_m(energy_m), fastest_m_s)
+
+    def basin(self, quat_xyzw: Quat, energy_m: float) -> int | None:
+        """The basin that a pig of this attitude and `energy_on_table_m` cannot leave, or None."""
         x, y, z = up_in_body(quat_xyzw)
         down = (-x, -y, -z)
         for index, basin in enumerate(self._basins):
             if energy_m < basin.limit_m and basin.holds(down):
                 return index
         return None
-
-    def reach_m(self, basin: int, energy_m: float) -> float:
-        """How far from where it is a pig in this basin may still come to be [m]."""
-        return self._basins[basin].reach_m(energy_m)
-
-    def fastest_m_s(self, energy_m: float) -> float:
-        """What no point of a pig of this energy ever exceeds [m/s]."""
-        spare = max(0.0, energy_m - self._body.lowest_m)
-        return self._body.point_speed_share * math.sqrt(2.0 * GRAVITY_M_S2 * spare)
 
 
 class _BasinBound:

@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import ExitStack
-from pathlib import Path
 
-from physim.files import scratch
 from physim.physics.body import Body
-from physim.physics.engine import LOCK, Engine, make_shape_of, make_unseen, write_parts
+from physim.physics.engine import LOCK, Engine, make_shape, make_unseen, obj_text
 from physim.physics.fast.bounds import (
     EnergyBound,
     distance_lower_bound_m,
@@ -32,9 +29,10 @@ from physim.physics.state import (
     Trajectory,
     both_at_rest,
     off_table,
+    rest_of,
 )
 from physim.physics.surfaces import EngineSettings
-from physim.types import Ended, Rest, RigidState, Status, Table
+from physim.types import Rest, Status, Table
 
 RENEW_AFTER = 200  # worlds: Bullet keeps some memory of every shape ever made
 
@@ -69,17 +67,11 @@ class PigPair(Engine):
         self._bounds = bounds
         self._check_interval_s = settings.check_interval_s
         self._made = 0
-        self._written = ExitStack()
-        self._files: list[Path] = []
+        different = bodies[:1] if bodies[1].model is bodies[0].model else bodies
+        self._parts = [obj_text(body.parts_m) for body in different]
 
     def __enter__(self) -> PigPair:
         return self
-
-    def close(self) -> None:
-        """Ends the client; what it has written goes too."""
-        super().close()
-        self._written.close()
-        self._files = []
 
     def place(self, states: PlainStates, *, at_edge: bool) -> None:
         """Puts both pigs, made anew, into these states (principal frame)."""
@@ -92,25 +84,12 @@ class PigPair(Engine):
             self.at_edge = at_edge
             self.add_table(self.table if at_edge else None)
             unseen = make_unseen(self.id)
-            if not self._files or not all(file.exists() for file in self._files):
-                self._write()  # also what somebody has removed, as those who clean /tmp do
-            shapes = [make_shape_of(self.id, file) for file in self._files]
+            shapes = [make_shape(self.id, parts) for parts in self._parts]
             for shape, state in zip((shapes[0], shapes[-1]), states, strict=True):
                 self.add_pig(shape, unseen, state.quat_xyzw)
             self.run(1)
             for number, state in enumerate(states):
                 self.pose(number, state)
-
-    def _write(self) -> None:
-        """Files of both shapes, or of the one that both pigs have."""
-        self._written.close()
-        folder = self._written.enter_context(scratch())
-        first, second = self.bodies
-        bodies = [first] if second.model is first.model else [first, second]
-        self._files = [
-            write_parts(folder / f"{number}.obj", body.parts_m)
-            for number, body in enumerate(bodies)
-        ]
 
     def advance(self, base_steps: int, each: Callable[[int], None] | None = None) -> int:
         """Simulates so many base steps; the engine's steps. `each`: as for `run`."""
@@ -188,10 +167,8 @@ class PigPair(Engine):
         return self.base_steps * self.settings.time_step_s
 
     def _end(self, status: Status, basins: tuple[int | None, int | None] = (None, None)) -> Rest:
-        first, second = self.sample()
         times_s = self._time_s, self._time_s
-        states = first.plain().state(), second.plain().state()
-        return rest_of(self.bodies, states, times_s, status, basins, self.engine_steps)
+        return rest_of(self.bodies, self.plain(), times_s, status, self.engine_steps, basins)
 
     def _apart(self, motions: EngineMotions) -> bool:
         """Whether the pigs can go on each alone: they surely do not touch within a base step."""
@@ -218,18 +195,14 @@ class PigPair(Engine):
         clearance_m = math.dist(motions[0].centre_m, motions[1].centre_m)
         for motion, bound in zip(motions, self._bounds, strict=True):
             clearance_m -= motion.body.radius_m
-            if clearance_m <= 0.0:
+            certain = bound.certain(motion) if clearance_m > 0.0 else None
+            if certain is None:
                 return None
-            energy_m = motion.energy_on_table_m
-            basin = bound.basin(motion.quat_xyzw, energy_m)
-            if basin is None:
-                return None
-            reach_m = bound.reach_m(basin, energy_m)
-            clearance_m -= reach_m
-            travel_m = reach_m + self._check_interval_s * bound.fastest_m_s(energy_m)
+            clearance_m -= certain.reach_m
+            travel_m = certain.reach_m + self._check_interval_s * certain.fastest_m_s
             if reaches_edge(self.table, motion, travel_m):
                 return None
-            found.append(basin)
+            found.append(certain.basin)
         return (found[0], found[1]) if clearance_m > 0.0 else None
 
     def _near_edge(self, motions: EngineMotions) -> bool:
@@ -238,26 +211,6 @@ class PigPair(Engine):
             reaches_edge(self.table, motion, horizontal_travel_m(motion, self._check_interval_s))
             for motion in motions
         )
-
-
-def rest_of(
-    bodies: tuple[Body, Body],
-    states: tuple[RigidState, RigidState],
-    times_s: tuple[float, float],
-    status: Status,
-    basins: tuple[int | None, int | None],
-    engine_steps: int,
-) -> Rest:
-    """The end of a roll, from both states in the principal frame."""
-    return Rest(
-        status=status,
-        ended=Ended.REST if basins == (None, None) else Ended.CERTAIN,
-        time_s=max(times_s),
-        pigs=(bodies[0].to_body_frame(states[0]), bodies[1].to_body_frame(states[1])),
-        times_s=times_s,
-        steps=engine_steps,
-        basins=basins,
-    )
 
 
 def reaches_edge(table: Table, motion: Motion, travel_m: float) -> bool:

@@ -21,11 +21,18 @@ from __future__ import annotations
 import math
 
 from physim.physics.body import Body
-from physim.physics.engine import LOCK, Engine, in_air, make_shape, make_unseen
+from physim.physics.engine import LOCK, Engine, in_air, make_shape, make_unseen, obj_text
+from physim.physics.fast.bounds import CertainPig, EnergyBound
 from physim.physics.fast.flight import Flight, FlightMotion, FlightPiece, Motion
-from physim.physics.state import EngineMotion, PigTrajectory, PlainState
+from physim.physics.state import (
+    EngineMotion,
+    PigTrajectory,
+    PlainState,
+    RestCriterion,
+    RestDetector,
+)
 from physim.physics.surfaces import EngineSettings
-from physim.types import GRAVITY_M_S2, RigidState, Surface
+from physim.types import GRAVITY_M_S2, RigidState, Table
 
 # A flight that lasts at least so long is computed; shorter ones cost less to step.
 LEAST_FLIGHT_S = 0.015
@@ -33,6 +40,9 @@ LEAST_FLIGHT_S = 0.015
 
 class SinglePig(Engine):
     """One pig on an endless table, with an engine of its own. Use it with `with`.
+
+    `go_on` is its way through a roll: to the next check, until it is at rest; `advance` goes on
+    whether it is or not.
 
     Attributes:
         body: the pig.
@@ -43,18 +53,30 @@ class SinglePig(Engine):
         flight: where it flies, computed; None in contact.
         first_landing_s: when the first flight ends [s].
         trajectory: takes down the pig's way, if there is one.
+        at_rest: it stays where it is.
+        certain: what it may still do, where it is frozen since its basin is certain.
     """
 
     motion: Motion  # from the release on
 
-    def __init__(self, body: Body, surface: Surface, settings: EngineSettings) -> None:
-        super().__init__(settings, surface, [body])
+    def __init__(
+        self,
+        body: Body,
+        table: Table,
+        settings: EngineSettings,
+        criterion: RestCriterion | None = None,
+        bound: EnergyBound | None = None,
+    ) -> None:
+        super().__init__(settings, table.surface, [body])
         self.body = body
         self.base_step_s = settings.time_step_s
         self.base_steps = self.engine_steps = 0
         self.flight: Flight | None = None
         self.first_landing_s = 0.0
         self.trajectory: PigTrajectory | None = None
+        self._detector = RestDetector(body, table, criterion or RestCriterion())
+        self._bound = bound
+        self._begin()
         self._clear_m = 2.0 * settings.contact_breaking_m
         self._at_s = 0.0  # of the engine's state
         self._began_s = self._lands_s = 0.0  # of the flight
@@ -65,7 +87,7 @@ class SinglePig(Engine):
         with LOCK:
             super().open()
             self.add_table()
-            shape = make_shape(self.id, self.body.contact_hulls_m)
+            shape = make_shape(self.id, obj_text(self.body.contact_hulls_m))
             self.add_pig(shape, make_unseen(self.id))
 
     def place(self, state: PlainState) -> None:
@@ -80,8 +102,25 @@ class SinglePig(Engine):
         """How the pig moves in the engine."""
         return self.motion_of(0)
 
+    @property
+    def frozen(self) -> bool:
+        """Whether it is at rest or certain, and so left alone."""
+        return self.at_rest or self.certain is not None
+
+    @property
+    def basin(self) -> int | None:
+        """The basin with which it is frozen."""
+        return None if self.certain is None else self.certain.basin
+
+    def _begin(self) -> None:
+        self._detector.reset()
+        self.at_rest = False
+        self.certain: CertainPig | None = None
+        self._known: int | None = None  # the basin that it was found in
+
     def release(self, start: RigidState) -> None:
         """Begins a roll with this state (principal frame)."""
+        self._begin()
         self.base_steps = self.engine_steps = 0
         self._stay_s = 0.0
         self._fly(Flight(self.body, PlainState.of(start)), 0.0)
@@ -92,10 +131,34 @@ class SinglePig(Engine):
 
     def resume(self, state: PlainState, base_steps: int) -> None:
         """Goes on alone from this state (principal frame, of an engine) at this time."""
+        self._begin()
         self.place(state)
         self.base_steps, self._at_s, self._stay_s = base_steps, base_steps * self.base_step_s, 0.0
         self.flight = None
         self._check(0)
+
+    def go_on(self, base_steps: int) -> None:
+        """To the check so many base steps from now; a pig at rest stays where it is."""
+        if self.at_rest:
+            return
+        self.advance(base_steps)
+        if self.flight is not None or self.motion.point_speed_m_s > self._detector.limit_m_s:
+            self._detector.reset()
+        else:
+            self.at_rest = self._detector.at_rest(self.motion.plain().state(), self.time_s)
+
+    def catch_up(self, base_steps: int) -> None:
+        """Goes on from where it was frozen, by the checks that it would have had."""
+        every = self.settings.steps_per_check
+        while self.base_steps < base_steps and not self.at_rest:
+            self.go_on(every - self.base_steps % every)
+
+    def find_certain(self) -> CertainPig | None:
+        """What it may still do, if it cannot leave the basin that it is in any more."""
+        found = None if self._bound is None else self._bound.certain(self.motion, self._known)
+        if found is not None:
+            self._known = found.basin
+        return found
 
     def advance(self, base_steps: int) -> None:
         """Brings the pig to the check so many base steps from now, by flights and contacts."""

@@ -18,103 +18,16 @@ from contextlib import ExitStack
 
 from physim.physics.body import Body
 from physim.physics.fast.bounds import (
-    EnergyBound,
+    CertainPig,
     ProximityMonitor,
     max_travel_m,
     sphere_clearance_m,
 )
-from physim.physics.fast.pair import (
-    EnergyBounds,
-    PigPair,
-    horizontal_travel_m,
-    reaches_edge,
-    rest_of,
-)
+from physim.physics.fast.pair import EnergyBounds, PigPair, horizontal_travel_m, reaches_edge
 from physim.physics.fast.single import SinglePig
-from physim.physics.state import (
-    PlainState,
-    PlainStates,
-    RestCriterion,
-    RestDetector,
-    Trajectory,
-)
+from physim.physics.state import PlainStates, RestCriterion, Trajectory, rest_of
 from physim.physics.surfaces import EngineSettings
-from physim.types import Rest, RigidState, Status, Table, Toss
-
-
-class RolledPig(SinglePig):
-    """One pig of a roll under way, while it goes its own way.
-
-    Attributes:
-        at_rest: it stays where it is.
-        basin: the one with which the pig is frozen, or None.
-        reach_m: how far the centre of mass of a frozen pig may still get from where it is.
-        fastest_m_s: what no point of a frozen pig exceeds any more.
-    """
-
-    def __init__(
-        self,
-        body: Body,
-        table: Table,
-        settings: EngineSettings,
-        criterion: RestCriterion,
-        bound: EnergyBound | None,
-    ) -> None:
-        super().__init__(body, table.surface, settings)
-        self._detector = RestDetector(body, table, criterion)
-        self._bound = bound
-        self.at_rest = False
-        self.basin: int | None = None
-        self.reach_m = self.fastest_m_s = 0.0
-        self._certain: int | None = None
-
-    @property
-    def frozen(self) -> bool:
-        """Whether it is at rest or certain."""
-        return self.at_rest or self.basin is not None
-
-    def release(self, start: RigidState) -> None:
-        """As that of any single pig; all is forgotten of the roll before."""
-        self._begin()
-        super().release(start)
-
-    def resume(self, state: PlainState, base_steps: int) -> None:
-        """As that of any single pig."""
-        self._begin()
-        super().resume(state, base_steps)
-
-    def _begin(self) -> None:
-        self._detector.reset()
-        self.at_rest = False
-        self.basin = self._certain = None
-
-    def go_on(self, base_steps: int) -> None:
-        """To the next check; a pig at rest stays where it is."""
-        if self.at_rest:
-            return
-        self.advance(base_steps)
-        if self.flight is not None or self.motion.point_speed_m_s > self._detector.limit_m_s:
-            self._detector.reset()
-        else:
-            self.at_rest = self._detector.at_rest(self.motion.plain().state(), self.time_s)
-
-    def catch_up(self, base_steps: int) -> None:
-        """Goes on from where it was frozen, by the checks that it would have had."""
-        every = self.settings.steps_per_check
-        while self.base_steps < base_steps and not self.at_rest:
-            self.go_on(every - self.base_steps % every)
-
-    def certain(self) -> int | None:
-        """The basin that it cannot leave any more; sets what it may still do in it."""
-        bound, energy_m = self._bound, self.motion.energy_on_table_m
-        if bound is None or energy_m >= bound.max_limit_m:
-            return None
-        if self._certain is None:
-            self._certain = bound.basin(self.motion.quat_xyzw, energy_m)
-        if self._certain is not None:
-            self.reach_m = bound.reach_m(self._certain, energy_m)
-            self.fastest_m_s = bound.fastest_m_s(energy_m)
-        return self._certain
+from physim.types import Rest, Status, Table, Toss
 
 
 class World:
@@ -143,7 +56,7 @@ class World:
         self.settings = settings = settings or EngineSettings()
         self.criterion = criterion = criterion or RestCriterion()
         first, second = (
-            RolledPig(body, table, settings, criterion, bound)
+            SinglePig(body, table, settings, criterion, bound)
             for body, bound in zip(bodies, bounds or (None, None), strict=True)
         )
         self.pigs = first, second
@@ -227,7 +140,7 @@ class _Roll:
             if steps > 0:
                 self._step += steps
                 for pig in self._pigs:
-                    if pig.basin is None:
+                    if pig.certain is None:
                         pig.go_on(steps)
                 before = self._monitor.possible_contact(self._step)
                 if before is not None:
@@ -262,14 +175,14 @@ class _Roll:
         """
         black, pink = self._pigs
         for pig, other in self._both:
-            if pig.basin is not None and not self._clear(pig, other):
-                pig.basin = None  # the other one comes too near: all it may still do counts
+            if pig.certain is not None and not self._clear(pig, pig.certain, other):
+                pig.certain = None  # the other one comes too near: all it may still do counts
                 pig.catch_up(self._step)
         regular = self._steps_per_check - self._step % self._steps_per_check
         steps = regular
         if self._nears_edge(self._check_interval_s):
             steps = 0
-        elif black.basin is None and pink.basin is None:
+        elif black.certain is None and pink.certain is None:
             steps = self._monitor.steps_ahead(self._step, (black.at_rest, pink.at_rest))
             # No leap over the edge: a flight is checked there as anywhere else.
             leap_s = (steps + self._steps_per_check) * self._base_step_s
@@ -280,31 +193,31 @@ class _Roll:
                 pig.catch_up(self._step)
         return steps
 
-    def _freeze(self, pig: RolledPig, other: RolledPig) -> None:
+    def _freeze(self, pig: SinglePig, other: SinglePig) -> None:
         """Freezes a pig whose basin is certain and whose way is free."""
         if pig.frozen:
             return
-        basin = pig.certain()
-        if basin is None or not self._clear(pig, other):
+        certain = pig.find_certain()
+        if certain is None or not self._clear(pig, certain, other):
             return
         # A full roll looks ahead by what the pig may do before the next check.
-        travel_m = pig.reach_m + pig.fastest_m_s * self._check_interval_s
+        travel_m = certain.reach_m + certain.fastest_m_s * self._check_interval_s
         if not reaches_edge(self._world.table, pig.motion, travel_m):
-            pig.basin = basin
+            pig.certain = certain
 
-    def _clear(self, pig: RolledPig, other: RolledPig) -> bool:
+    def _clear(self, pig: SinglePig, certain: CertainPig, other: SinglePig) -> bool:
         """Whether the other one stays out of a frozen pig's circle until the next check.
 
         The circle is so wide that the two would not be found near each other (`ProximityMonitor`)
         if the frozen one went on.
         """
         clearance_m = sphere_clearance_m(pig.motion, other.motion)
-        clearance_m -= pig.reach_m + max_travel_m(pig.fastest_m_s, self._check_interval_s)
+        clearance_m -= certain.reach_m + max_travel_m(certain.fastest_m_s, self._check_interval_s)
         if other.at_rest:
             return clearance_m > 0.0
-        if other.basin is not None:
-            travel_m = max_travel_m(other.fastest_m_s, self._check_interval_s)
-            return clearance_m > other.reach_m + travel_m
+        if other.certain is not None:
+            travel_m = max_travel_m(other.certain.fastest_m_s, self._check_interval_s)
+            return clearance_m > other.certain.reach_m + travel_m
         return clearance_m > max_travel_m(other.motion.point_speed_m_s, self._check_interval_s)
 
     def _nears_edge(self, time_s: float) -> bool:
@@ -319,9 +232,9 @@ class _Roll:
         black, pink = self._pigs
         return rest_of(
             self._world.bodies,
-            (black.motion.plain().state(), pink.motion.plain().state()),
+            (black.motion.plain(), pink.motion.plain()),
             (black.time_s, pink.time_s),
             Status.OK if black.frozen and pink.frozen else Status.UNSETTLED,
-            (black.basin, pink.basin),
             black.engine_steps + pink.engine_steps,
+            (black.basin, pink.basin),
         )
