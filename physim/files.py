@@ -42,12 +42,9 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def refusal(error: OSError, what: str, remedy: str = "") -> str:
-    """What a system refused, why, and what to do, as one message.
+    """What a system refused ("a.png: cannot be written"), why, and what to do, as one message.
 
-    Args:
-        error: the refusal.
-        what: was to be done, such as "a.png: cannot be written".
-        remedy: beside that of the refusal's own kind, if it has one.
+    The remedy stands beside that of the refusal's own kind, if it has one.
     """
     cause = error.strerror or " ".join(str(error).split()) or type(error).__name__
     own = _REMEDIES.get(error.errno or 0, "")
@@ -99,11 +96,8 @@ def replaced(path: Path, like: Path | None = None) -> Iterator[Path]:
 
     What a link leads to is replaced, not the link; another name of the same file (a hard link)
     keeps the old content. The new file has the mode and attributes of the old one, and its owner
-    where that is allowed. Devices, pipes and what a shell has open are written to and stay.
-
-    Args:
-        path: of the file; it need not be there.
-        like: the file whose mode, attributes and owner the new one has, if not the old one.
+    where that is allowed; or those of the file `like`. Devices, pipes and what a shell has open are
+    written to and stay.
 
     Raises:
         OSError: a file that is read-only, or a folder that cannot be written to.
@@ -122,8 +116,7 @@ def replaced(path: Path, like: Path | None = None) -> Iterator[Path]:
     model = like or (None if old is None else target)
     # Each writer has its own: two at once would mix theirs.
     unfinished = beside(target, f".{secrets.token_hex(4)}{UNFINISHED}")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    os.close(os.open(unfinished, flags, 0o666 if model is None else 0o600))
+    unfinished.touch(0o666 if model is None else 0o600, exist_ok=False)
     try:
         if model is not None:
             _take_after(unfinished, model)
@@ -139,8 +132,7 @@ def replaced(path: Path, like: Path | None = None) -> Iterator[Path]:
 def real_path(path: Path) -> Path:
     """Where a path leads, its links followed; the file need not be there.
 
-    A link of the system to what a process has open, such as /dev/stdout, is not followed: its
-    text may name no file.
+    Links to what a process has open, such as /dev/stdout, are not: their text may name no file.
     """
     target = path
     for _ in range(40):  # links one after the other, as in Linux
