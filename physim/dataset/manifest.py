@@ -126,32 +126,26 @@ class Manifest:
 def read_manifest(folder: Path | str) -> Manifest:
     """Reads the manifest of a dataset folder; a DatasetError says what is wrong with it."""
     path = Path(folder) / NAME
-    with told(DatasetError, f"{path}: cannot be read", "see to its permissions"):
-        there = path.exists()
-    if not there:
-        raise DatasetError(
-            f"{folder}: no dataset there (no {NAME}); make one with `physim batch N --out {folder}`"
-        )
-    content = read_plain(path, DatasetError, "see to its permissions")
+    remedy = f"no dataset there? make one with `physim batch N --out {folder}`"
+    content = read_plain(path, DatasetError, remedy)
     try:
         data: Json = {"mixed_with": [], **json.loads(content)}  # older ones are without
+        wrong = _wrong_key(data)
     except (ValueError, TypeError, RecursionError):
-        data = {}
-    if data.get("format", FORMAT) != FORMAT:
+        wrong = "it is no JSON object"
+    if wrong:
         raise DatasetError(
-            f"{path}: of format {shown(data['format'])}, this physim {__version__} reads {FORMAT}; "
-            "use the version that made it, or begin another folder"
-        )
-    if wrong := _wrong_key(data) if data else "it is no JSON object":
-        raise DatasetError(
-            f"{path}: the manifest is damaged: {wrong}; restore it from a copy, or begin another "
-            "folder (the parts in this one may still be good)"
+            f"{path}: no manifest of this physim {__version__} ({wrong}); use the version that "
+            "made it, restore it from a copy, or begin another folder (the parts in this one may "
+            "still be good)"
         )
     return Manifest(**data)
 
 
 def _wrong_key(data: Json) -> str:
     """What is wrong with the content of a manifest; empty if nothing is."""
+    if data.get("format", FORMAT) != FORMAT:
+        return f"format {shown(data['format'])}, not {FORMAT}"
     types = get_type_hints(Manifest)
     if unlike := set(types) ^ set(data):
         return f"the key {shown(min(unlike))} is missing or unknown"

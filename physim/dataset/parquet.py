@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import parquet
@@ -76,7 +75,7 @@ class PartStore:
             self._write(chunk, [waiting[first] for first in sorted(waiting)])
 
     def close(self) -> None:
-        """Nothing is left to write: a part is kept as it comes."""
+        """Writes nothing: a part is kept as it comes."""
 
     def _write(self, chunk: range, tables: list[pa.Table]) -> None:
         """Writes the part of a chunk, after the rows that it has had before the batch grew."""
@@ -171,9 +170,7 @@ def read_columns(
     if unknown := [name for name in wanted if name not in COLUMNS]:
         raise DatasetError(f"{folder}: no column `{unknown[0]}` (valid: {', '.join(COLUMNS)})")
     tables = [table for _, table in _tables(Path(folder), read_manifest(folder), wanted)]
-    if not tables:
-        return {name: np.empty(0) for name in wanted}
-    table = pa.concat_tables(tables)
+    table = pa.concat_tables(tables or [SCHEMA.empty_table()])
     arrays = {name: table[name].to_numpy() for name in wanted}
     # The same type without any null.
     return {name: a.astype(float) if name in NULLABLE else a for name, a in arrays.items()}

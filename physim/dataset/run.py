@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -103,7 +103,7 @@ def run_batch(
             refuse_foreign(out)
             held.enter_context(only_writer(out))
         job = Job.of(plan, these_versions() if crew.remote else None)
-        sample = cache(partial(_make_sample, crew, job))
+        sample = cache(lambda: next(run_tasks(crew, job, make_sample, iter([()])))[1])
         store = _open_store(plan, kind, out, sample, mixed=mixed_platforms)
         held.enter_context(closing(store))
         before = store.done
@@ -160,11 +160,6 @@ def _open_store(
     if there not in (None, manifest):
         manifest.write(folder)
     return store
-
-
-def _make_sample(workers: Workers, job: Job) -> Json:
-    [(_, sample)] = run_tasks(workers, job, make_sample, iter([()]))
-    return sample  # type: ignore[no-any-return]
 
 
 def _make_missing(
