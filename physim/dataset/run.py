@@ -259,4 +259,4 @@ def run_tasks(
                     "memory?); finished parts are kept: run the same again, perhaps with fewer "
                     "workers"
                 ) from error
-            workers.restart()
+            workers.close()  # the next task starts others

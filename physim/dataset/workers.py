@@ -107,15 +107,11 @@ class Workers:
         """What a finished task came to; raises a `BrokenExecutor` if it is to be made again."""
         return future.result()
 
-    def restart(self) -> None:
-        """Replaces workers after a `BrokenExecutor`."""
-        self.close()
-
     def check(self) -> None:
         """Called while nothing comes back; raises a WorkerError if nothing ever will."""
 
     def close(self) -> None:
-        """Ends them; tasks that wait are dropped."""
+        """Ends them and drops the tasks that wait; another task starts them again."""
         state.close()
 
 
