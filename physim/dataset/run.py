@@ -95,21 +95,21 @@ def run_batch(
     out = None if out is None else config.path("out", out)
     kind = COUNTS if counts_only or out is None else ROLLS
     with ExitStack() as held:
-        crew = workers
-        if not isinstance(crew, Workers):
-            crew = _open_workers(plan, crew, config.optional_text("dask", dask))
-        held.enter_context(closing(crew))
+        pool = workers
+        if not isinstance(pool, Workers):
+            pool = _open_workers(plan, pool, config.optional_text("dask", dask))
+        held.enter_context(closing(pool))
         if out is not None:
             refuse_foreign(out)
             held.enter_context(only_writer(out))
-        job = Job.of(plan, these_versions() if crew.remote else None)
-        sample = cache(lambda: next(run_tasks(crew, job, make_sample, iter([()])))[1])
+        job = Job.of(plan, these_versions() if pool.remote else None)
+        sample = cache(lambda: next(run_tasks(pool, job, make_sample, iter([()])))[1])
         store = _open_store(plan, kind, out, sample, mixed=mixed_platforms)
         held.enter_context(closing(store))
         before = store.done
-        if crew.remote and before < plan.n:
+        if pool.remote and before < plan.n:
             job = replace(job, sample=sample())
-        _make_missing(plan.n, store, crew, job, progress or (lambda *_: None))
+        _make_missing(plan.n, store, pool, job, progress or (lambda *_: None))
     counted = store.counts if isinstance(store, CountStore) else None
     return BatchResult(plan.n, plan.n - before, out, counted)
 
