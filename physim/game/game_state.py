@@ -16,7 +16,7 @@ import numpy as np
 
 from physim import config
 from physim.errors import GameError, shown, shown_name
-from physim.rules.ruleset import Effect, End, FirstPlayer, RuleSet
+from physim.rules.ruleset import Effect, RuleSet
 from physim.rules.throws import Throw, is_right, transfer
 
 
@@ -140,14 +140,14 @@ class State:
 
     def _settle(self, call: PendingCall, throw: Throw) -> None:
         right = is_right(call.prediction, throw, self.rules)
-        moved = transfer(self.rules, right, throw.points or 0)
-        for seat, change in ((call.caller, moved.caller), (self.current, moved.roller)):
+        changes = transfer(self.rules, right, throw.points or 0)
+        for seat, change in zip((call.caller, self.current), changes, strict=True):
             self.scores[seat] = max(0, self.scores[seat] + change)
         # One of the two at most has gained.
         self._end_if_reached(call.caller if right else self.current)
 
     def _end_if_reached(self, seat: int) -> None:
-        if self.rules.end is End.AT_ONCE and self.rules.reached(self.scores[seat]):
+        if self.rules.end == "at_once" and self.rules.reached(self.scores[seat]):
             self._end_game(seat)
 
     def _end_game(self, winner: int) -> None:
@@ -167,7 +167,7 @@ class State:
             round_ends = round_ends or self.current == self.first
             if not self.out[self.current]:
                 break
-        if round_ends and self.rules.end is End.END_OF_ROUND:
+        if round_ends and self.rules.end == "end_of_round":
             order = sorted(self.playing, key=lambda seat: (seat - self.first) % self.seats)
             at_target = [seat for seat in order if self.rules.reached(self.scores[seat])]
             if at_target:  # of equal scores `max` takes the first
@@ -316,9 +316,9 @@ def start(
     seat = 0
     if first is not None:
         seat = plain.index(first)
-    elif rules.first_player is FirstPlayer.ROTATION:
+    elif rules.first_player == "rotation":
         seat = game_number % len(plain)
-    elif rules.first_player is FirstPlayer.RANDOM:
+    elif rules.first_player == "random":
         if rng is None:
             raise GameError("the rules draw the first player: give a seed, or name who begins")
         seat = int(rng.integers(len(plain)))

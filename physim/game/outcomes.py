@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from physim.errors import ConfigError
-from physim.rules.ruleset import Effect, Reach, RuleSet
+from physim.rules.ruleset import Effect, RuleSet
 from physim.rules.throws import Throw
 from physim.types import Roll
 
@@ -121,7 +121,7 @@ def odds(distribution: Distribution, rules: RuleSet) -> ThrowOdds:
         )
     # Banked points and what calls move are multiples of this.
     step = math.gcd(*by_points)
-    if rules.reach is Reach.EXACTLY and rules.target % step:
+    if rules.reach == "exactly" and rules.target % step:
         raise ConfigError(
             f"{distribution.name}: all of its points are multiples of {step}, so nobody would ever "
             f"stand at exactly {rules.target}; take a target that is one, or reach=at_least"

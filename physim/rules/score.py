@@ -125,13 +125,12 @@ def pose_named(name: Pose | str) -> Pose:
     Raises:
         ConfigError: unknown; the message names the nearest valid one.
     """
-    try:
-        return Pose(name)
-    except ValueError:
-        valid = [pose.value for pose in Pose]
+    valid = [pose.value for pose in Pose]
+    if name not in valid:
         raise ConfigError(
             f"unknown pose `{shown_name(name)}`{hint(name, valid)} (valid: {', '.join(valid)})"
-        ) from None
+        )
+    return Pose(name)
 
 
 @cache

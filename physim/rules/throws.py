@@ -17,9 +17,9 @@ from functools import cached_property
 from itertools import combinations
 
 from physim.errors import ConfigError, hint, shown_name
-from physim.rules.ruleset import Pays, Predicts, RuleSet
+from physim.rules.ruleset import RuleSet
 from physim.rules.score import SCORING_POSES, outcome_of, pose_named, score_of, score_table
-from physim.types import Outcome, Pose, Status
+from physim.types import Outcome, Pose
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,9 @@ def combo_label(poses: Iterable[Pose]) -> str:
     return "+".join(pose.value for pose in sorted(poses, key=list(Pose).index))
 
 
-def throw_of(
-    black: Pose,
-    pink: Pose,
-    *,
-    status: Status = Status.OK,
-    touching: bool = False,
-    piggyback: bool = False,
-) -> Throw:
-    """The throw of two poses; arguments as of `outcome_of`."""
-    outcome = outcome_of(black, pink, status=status, touching=touching, piggyback=piggyback)
+def throw_of(black: Pose, pink: Pose) -> Throw:
+    """The throw of two poses of pigs that lie apart."""
+    outcome = outcome_of(black, pink)
     return Throw(outcome, score_of(outcome, black, pink), (black, pink))
 
 
@@ -97,27 +90,14 @@ def read_throw(text: str) -> Throw:
     )
 
 
-SHORT_POSES = {
-    "t": Pose.TROTTER.value,
-    "r": Pose.RAZORBACK.value,
-    "s": Pose.SNOUTER.value,
-    "j": Pose.LEANING_JOWLER.value,
-}
+SHORT_POSES = dict(zip("trsj", (pose.value for pose in SCORING_POSES), strict=True))
 """Poses that score, by their first letters."""
-
-
-@dataclass(frozen=True)
-class Transfer:
-    """Changes of banked points before the floor of zero: each in the full amount as written."""
-
-    caller: int
-    roller: int
 
 
 def predictions(rules: RuleSet) -> list[str]:
     """All that may be called."""
     scoring = {label: throw for label, throw in labelled_throws().items() if throw.points}
-    if rules.hog_call_predicts is Predicts.POINTS:
+    if rules.hog_call_predicts == "points":
         return [str(points) for points in sorted({throw.points or 0 for throw in scoring.values()})]
     return list(scoring)
 
@@ -141,14 +121,19 @@ def read_prediction(text: str, rules: RuleSet) -> str:
 
 def is_right(prediction: str, throw: Throw, rules: RuleSet) -> bool:
     """Whether the throw is the one that was predicted."""
-    if rules.hog_call_predicts is Predicts.POINTS:
+    if rules.hog_call_predicts == "points":
         return prediction == str(throw.points)
     return prediction == throw.label
 
 
-def transfer(rules: RuleSet, right: bool, points: int) -> Transfer:
-    """What a call moves that came true, or did not, at a throw of so many points."""
+def transfer(rules: RuleSet, right: bool, points: int) -> tuple[int, int]:
+    """What a call moves for its caller and for the roller, before the floor of zero.
+
+    Args:
+        rules: of the game.
+        right: whether the call came true.
+        points: of the throw.
+    """
     if not right:
-        return Transfer(-2 * points, 2 * points)
-    gain = points if rules.hog_call_pays is Pays.SINGLE_DOUBLE else 2 * points
-    return Transfer(gain, -2 * points)
+        return -2 * points, 2 * points
+    return points if rules.hog_call_pays == "single_double" else 2 * points, -2 * points

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from physim.errors import ConfigError
 from physim.game.outcomes import ThrowOdds
-from physim.rules.ruleset import End, Reach, RuleSet
+from physim.rules.ruleset import RuleSet
 from physim.types import ExactValue, FloatArray
 
 Progress = Callable[[str], None]
@@ -74,7 +74,7 @@ def check_solvable(rules: RuleSet) -> None:
     Raises:
         ConfigError: a game that ends with the round, or too high a target.
     """
-    if rules.end is not End.AT_ONCE:
+    if rules.end != "at_once":
         raise ConfigError(
             "games that end with the round are not solved, nor played by `optimal`; take rules "
             "with end=at_once, or other players such as score_aware"
@@ -206,7 +206,7 @@ def _finish(turn: FloatArray, k: int, ended: FloatArray, rules: RuleSet) -> None
     """Fills in the rows of W_k in which banking would reach or pass the target."""
     row = max(rules.target - k, 0)
     turn[row:] = 1.0
-    if rules.reach is Reach.EXACTLY:
+    if rules.reach == "exactly":
         turn[row:] = ended[row:]  # banks nothing
         if 0 < k <= rules.target:
             turn[row] = 1.0

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from physim.game.game_state import State
 from physim.game.outcomes import Distribution, odds
-from physim.rules.ruleset import End, RuleSet
+from physim.rules.ruleset import RuleSet
 from physim.strategy.policies import turn_is_done
 from physim.strategy.solver import SOON, Solution, break_even, sweep
 
@@ -52,7 +52,7 @@ class Adviser:
         if ahead is not None:
             return [f"Throw: the round is the last, and {state.total} are no more than {ahead}."]
         target = self._rules.target
-        solvable = self._rules.end is End.AT_ONCE and target <= SOON
+        solvable = self._rules.end == "at_once" and target <= SOON
         # Beyond a target that must be reached exactly nothing is solved.
         if state.seats == 2 and solvable and max(state.scores) < target:
             return self._best(state)
@@ -100,7 +100,7 @@ class Adviser:
 def _out_of_reach(state: State) -> int | None:
     """The score that wins in this round already, if banking now would not pass it."""
     rules = state.rules
-    if rules.end is End.AT_ONCE:
+    if rules.end == "at_once":
         return None
     others = [state.scores[seat] for seat in state.playing if seat != state.current]
     best = max((score for score in others if rules.reached(score)), default=None)

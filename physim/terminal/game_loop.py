@@ -24,7 +24,7 @@ from physim.strategy.policies import (
 from physim.strategy.solver import Solution
 from physim.terminal.advice import Adviser
 from physim.terminal.console import Console
-from physim.terminal.savefile import Refused, SavedGame, Session, refusing
+from physim.terminal.savefile import SavedGame, Session, Stopped
 from physim.types import PIG_NAMES, Pose
 
 HELP = """\
@@ -39,8 +39,7 @@ MOST_BARREN, MOST_WITHOUT_LEAD = 200, 3_000
 """Throws in a row that bring no points, and that take nobody beyond what somebody has had: after so
 many the game is left, as it might go on for ever. One throw of real pigs in five brings none."""
 WORDS = ("roll", "bank", "advice", "call", "remove", "scores", "help", "quit")
-_SHORT = {word[0]: word for word in ("roll", "bank", "advice", "scores", "quit", "help")}
-_SHORT["?"] = "help"
+_SHORT = {word[0]: word for word in ("roll", "bank", "advice", "scores", "help")} | {"?": "help"}
 
 
 class GameLoop(Session):
@@ -79,7 +78,7 @@ class GameLoop(Session):
         """Plays on, and returns whether the game is over; otherwise somebody left.
 
         Raises:
-            GameError: no further throw, a game that would not end, or that cannot be saved.
+            Stopped: no further throw, a game that would not end, or that cannot be saved.
             EOFError: there is no more input.
         """
         while self.game.winner is None:
@@ -89,17 +88,9 @@ class GameLoop(Session):
                 self._do(Banked())
                 continue
             line = self._ask(self.game.current.name, bot)
-            verb, _, rest = line.partition(" ")
-            verb = _SHORT.get(verb.lower(), verb.lower())
-            if verb == "quit":
+            if line.lower() in ("quit", "q"):
                 return False
-            if bot is not None and not line:
-                self._throw()
-                continue
-            try:
-                self._obey(verb, rest.strip(), line)
-            except Refused as refusal:
-                self.console.say(f"No: {refusal}")
+            self.attempt(line)
         return True
 
     def _ask(self, name: str, bot: Strategy | None) -> str:
@@ -114,20 +105,20 @@ class GameLoop(Session):
             self.console.say(self._adviser.risk(state))
         return self.ask(f"{name}: roll or bank > ", WORDS)
 
-    def _obey(self, verb: str, rest: str, line: str) -> None:
-        """Does what was typed, or says by `Refused` what is wrong with it."""
+    def _enter(self, line: str) -> None:
         game, say = self.game, self.console.say
+        verb, _, rest = line.partition(" ")
+        verb = _SHORT.get(verb.lower(), verb.lower())
+        alone = self._bots[game.state.current] is not None
         if verb in ("call", "remove"):
-            with refusing():
-                event = read_move(f"{verb} {rest}", game.players, game.start.rules)
-            self._do(event)
-        elif not line:
-            raise Refused("enter roll (r) or bank (b); help lists the rest")
-        elif verb not in WORDS or rest:
-            raise Refused(f"{shown(line)} is no move here; enter one of {', '.join(WORDS)}")
-        elif verb in ("roll", "bank") and self._bots[game.state.current] is not None:
-            raise Refused(f"it is the turn of {game.current.name}, who plays alone; press Enter")
-        elif verb == "roll":
+            self._do(read_move(f"{verb} {rest}", game.players, game.start.rules))
+        elif line and (verb not in WORDS or rest):
+            raise GameError(f"{shown(line)} is no move here; enter one of {', '.join(WORDS)}")
+        elif verb in ("roll", "bank") and alone:
+            raise GameError(f"it is the turn of {game.current.name}, who plays alone; press Enter")
+        elif not line and not alone:
+            raise GameError("enter roll (r) or bank (b); help lists the rest")
+        elif verb in ("", "roll"):
             self._throw()
         elif verb == "bank":
             self._do(Banked())
@@ -148,7 +139,7 @@ class GameLoop(Session):
             self._do(Thrown(throw))
             self._check_progress(throw)
             return
-        raise GameError("the script has no further throw; add some, or take another source")
+        raise Stopped("the script has no further throw; add some, or take another source")
 
     def _do(self, event: Event) -> None:
         """Makes a move, saves the game, and tells what happened."""
@@ -177,7 +168,7 @@ class GameLoop(Session):
             (self._without_lead, MOST_WITHOUT_LEAD, f"{no_lead} --target"),
         ):
             if count >= most and self.game.winner is None:
-                raise GameError(
+                raise Stopped(
                     f"{most:,} throws in a row have {what}, with --new. This game, which might "
                     f"never end, is kept in {self.saved.path}"
                 )

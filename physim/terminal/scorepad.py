@@ -14,10 +14,10 @@ from physim.errors import ConfigError, GameError, optional, shown
 from physim.files import told, write_whole
 from physim.game.game import Game, read_move, tell
 from physim.game.game_state import Banked, Event, Points, Thrown
-from physim.rules.ruleset import Effect, End, Pays, RuleSet
+from physim.rules.ruleset import Effect, RuleSet
 from physim.rules.score import SCORING_POSES, score_table
 from physim.rules.throws import SHORT_POSES, labelled_throws, read_throw
-from physim.terminal.savefile import Refused, Session, refusing
+from physim.terminal.savefile import Session
 from physim.types import Outcome, Pose
 
 HELP = """\
@@ -42,10 +42,11 @@ SHORT = {
     "o": Outcome.OINKER.value,
     "bacon": Outcome.OINKER.value,
     "out": Outcome.PIG_OUT.value,
+    "b": "bank",
 }
 """Names that are quick to type; a pose alone stands beside a pig on its side."""
 _POINTS = re.compile(r"[+-]?\d{1,9}")
-_TURN = re.compile(r"turn\s+(\d{1,9})")
+_TURN = re.compile(r"\d{1,9}")
 
 MAX_COLUMNS = 12
 _BLANK = 6  # columns where nobody is named
@@ -75,10 +76,7 @@ class ScorePad(Session):
             line = self.ask(self._prompt(), words)
             if line.lower() in ("quit", "q"):
                 return False
-            try:
-                self._enter("bank" if offered and not line else line)
-            except Refused as refusal:
-                self.console.say(f"No: {refusal}")
+            self.attempt("bank" if offered and not line else line)
 
     def _prompt(self) -> str:
         game, state = self.game, self.game.state
@@ -96,9 +94,8 @@ class ScorePad(Session):
             self.console.say(f"{state.total} is more than {state.rules.target}: banks nothing.")
         if not state.rules.reached(state.total):
             return False
-        ends = "banks that; the round is played to its end"
-        if state.rules.end is End.AT_ONCE:
-            ends = "ends the game"
+        at_once = state.rules.end == "at_once"
+        ends = "ends the game" if at_once else "banks that; the round is played to its end"
         self.console.say(
             f"{self.game.current.name} has {state.total} with this turn, {state.rules.target} are "
             f"needed: Enter (or bank) {ends}."
@@ -117,16 +114,13 @@ class ScorePad(Session):
             self._undo()
         else:
             turns = self.game.state.turns
-            with refusing():
-                events = read_entry(line, self.game)
-            self._say_all(self.make(*events))
+            self._say_all(self.make(*read_entry(line, self.game)))
             if self.game.state.turns != turns:
                 self._say_all(scoreboard(self.game))
 
     def _undo(self) -> None:
         game, after = self.game, self.game.state.copy()
-        with refusing():
-            event = game.undo()
+        event = game.undo()
         self.saved.save()
         self.console.say(f"Taken back: {tell(game.start, game.state, event, after)[0]}")
 
@@ -160,24 +154,25 @@ def read_entry(line: str, game: Game) -> list[Event]:
         GameError: a form, player or number that is none.
         ConfigError: an unknown throw or prediction.
     """
-    plain = line.strip()
-    turn = _TURN.fullmatch(plain.lower())
-    if turn:
-        return _whole_turn(int(turn[1]), game)
-    if _POINTS.fullmatch(plain):
-        return [Points(int(plain))]
-    verb, _, rest = plain.partition(" ")
-    verb = verb.lower()
-    if verb in ("points", "correct", "remove"):
-        plain = f"{verb} {rest}"
-    elif verb == "call":  # the prediction is its last word, or two
+    line = line.strip()
+    verb, _, rest = line.partition(" ")
+    verb, rest = verb.lower(), rest.strip()
+    turn = game.state.turn_total
+    if verb == "turn" and _TURN.fullmatch(rest):
+        if game.state.rolls:
+            raise GameError(
+                f"the turn has {turn} points already; add to them with +N and bank, or undo them "
+                "first"
+            )
+        lost = int(rest) == 0
+        return [Thrown(read_throw("pig_out"))] if lost else [Points(int(rest)), Banked()]
+    if _POINTS.fullmatch(line):
+        return [Points(int(line))]
+    if verb == "call":  # the prediction is its last word, or two
         rest = " ".join(_long(word) if "+" in word else word for word in rest.split())
-        plain = f"call {rest}"
-    elif plain.lower() in ("b", "bank"):
-        plain = "bank"
-    else:
-        plain = _long(plain)
-    return [read_move(plain, game.players, game.start.rules)]
+    elif verb not in ("points", "correct", "remove"):
+        verb, rest = _long(line), ""
+    return [read_move(f"{verb} {rest}", game.players, game.start.rules)]
 
 
 def _long(text: str) -> str:
@@ -185,18 +180,6 @@ def _long(text: str) -> str:
     words = text.lower().replace("+", " ").split()
     joint = "+" if "+" in text else " "
     return joint.join(SHORT.get(word, word) for word in words)
-
-
-def _whole_turn(points: int, game: Game) -> list[Event]:
-    """A turn that somebody added up; with 0 points it was lost to a pig out."""
-    if game.state.rolls:
-        raise GameError(
-            f"the turn has {game.state.turn_total} points already; add to them with +N and bank, "
-            "or undo them first"
-        )
-    if points == 0:
-        return [Thrown(read_throw(Outcome.PIG_OUT.value))]
-    return [Points(points), Banked()]
 
 
 def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -> None:
@@ -248,14 +231,16 @@ def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -
 def point_lines() -> list[str]:
     """What a throw is worth, in words."""
     table = score_table()
-    single = [f"{_spaced(pose.value)} {table.single[pose]}" for pose in SCORING_POSES]
-    double = [
-        f"{_spaced(pose.value)} {table.by_outcome[Outcome(f'double_{pose.value}')]}"
-        for pose in SCORING_POSES
-    ]
+    single, double = (
+        ", ".join(
+            f"{_spaced(pose.value)} {table.by_outcome[Outcome(prefix + pose.value)]}"
+            for pose in SCORING_POSES
+        )
+        for prefix in ("", "double_")
+    )
     return [
-        f"One pig so, the other on a side: {', '.join(single)}. Two different ones: the sum.",
-        f"Both so: {', '.join(double)}.",
+        f"One pig so, the other on a side: {single}. Two different ones: the sum.",
+        f"Both so: {double}.",
         f"Both on a side: the same one, sider {table.by_outcome[Outcome.SIDER]}; opposite ones "
         "(one dot up, one down), pig out.",
     ]
@@ -280,15 +265,15 @@ def rule_lines(rules: RuleSet) -> list[str]:
         )
     ]
     lines = [
-        f"To win: {_spaced(rules.reach.value)} {rules.target}; the game ends at "
-        f"{'once' if rules.end is End.AT_ONCE else 'the end of the round'}.",
+        f"To win: {_spaced(rules.reach)} {rules.target}; the game ends "
+        f"{'at once' if at_once else 'at the end of the round'}.",
         f"No points: {'; '.join(told)}.",
     ]
     if rules.hog_call:
-        gain = "its points" if rules.hog_call_pays is Pays.SINGLE_DOUBLE else "double its points"
+        gain = "its points" if rules.hog_call_pays == "single_double" else "double its points"
         lines.append(
             f"Hog Call: with {rules.hog_call_least_points} points banked, shout before another "
-            f"player's throw and name its {rules.hog_call_predicts.value}. Right: you gain {gain}, "
+            f"player's throw and name its {rules.hog_call_predicts}. Right: you gain {gain}, "
             "the thrower loses double. Wrong: you lose double, the thrower gains double."
         )
     return lines
@@ -316,6 +301,7 @@ def _grid(pdf: Any, columns: Sequence[str], rounds: int) -> None:
         pdf.set_draw_color(0)
         pdf.set_xy(_MARGIN_MM, top)
         pdf.cell(_NUMBER_MM, _HEAD_MM, "", border=1)
+        pdf.set_font(_FONT, "B", 9)
         for name in columns:
             pdf.cell(width, _HEAD_MM, _fitting(pdf, name, width - 2), border=1, align="C")
         pdf.set_font(_FONT, size=8)
@@ -328,11 +314,9 @@ def _grid(pdf: Any, columns: Sequence[str], rounds: int) -> None:
 
 
 def _fitting(pdf: Any, name: str, width_mm: float) -> str:
-    """The name, in letters so small that it has room, or cut short."""
-    for size in (10, 9, 8, 7):
-        pdf.set_font(_FONT, "B", size)
-        if pdf.get_string_width(name) <= width_mm:
-            return name
+    """The name, cut short where it has no room."""
+    if pdf.get_string_width(name) <= width_mm:
+        return name
     while pdf.get_string_width(name + "...") > width_mm:
         name = name[:-1]
     return name + "..."

@@ -146,7 +146,7 @@ def check_transfer(before: State, after: State, points: int) -> None:
     loss = after.scores[roller] - before.scores[roller]
     others = [seat for seat in range(before.seats) if seat not in (caller, roller)]
     assert all(before.scores[seat] == after.scores[seat] for seat in others)
-    single = before.rules.hog_call_pays.value == "single_double"
+    single = before.rules.hog_call_pays == "single_double"
     if gain > 0:  # right
         assert gain == (points if single else 2 * points)
         assert loss == -2 * points or (after.scores[roller] == 0 and -2 * points < loss <= 0)

@@ -71,7 +71,7 @@ def test_a_small_game_agrees_with_plain_recursion(
 def _recursive(rules: RuleSet, weights: dict[str, int]) -> dict[tuple[int, int], float]:
     """Plain iteration over every state, those between the throws too."""
     counted = dict(weights)
-    if rules.off_table.value == "roll_again":
+    if rules.off_table == "roll_again":
         del counted["off_table"]
     whole = sum(counted.values())
     target = 6
@@ -93,16 +93,16 @@ def _recursive(rules: RuleSet, weights: dict[str, int]) -> dict[tuple[int, int],
             if name in ("sider", "trotter"):
                 more = k + (1 if name == "sider" else 5)
                 value += p * (after[i, j, more, True] if more < 12 else hold(i, j, more))
-            elif name == "off_table" and rules.off_table.value == "nothing":
+            elif name == "off_table" and rules.off_table == "nothing":
                 value += p * after[i, j, k, True]
             elif name in ("pig_out", "off_table"):
                 value += p * (1 - start_of_turn(j, i))
-            elif name == "oinker" or rules.piggyback.value == "costs_everything":
+            elif name == "oinker" or rules.piggyback == "costs_everything":
                 value += p * (1 - start_of_turn(j, 0))
         return value
 
     def hold(i: int, j: int, k: int) -> float:
-        if i + k == target or (i + k > target and rules.reach.value == "at_least"):
+        if i + k == target or (i + k > target and rules.reach == "at_least"):
             return 1.0
         if i + k > target:
             return 1 - start_of_turn(j, i)

@@ -109,8 +109,8 @@ def with_log(rules: RuleSet, players, throws: Iterator[Throw], first: int) -> Ga
             game.do(Banked())
             continue
         other = 1 - seat
-        if players[other].calls and game.state.call is None and game.state.scores[other] >= 20:
-            prediction = players[other].call(game.state, other)
+        if players[other].prediction and game.state.call is None and game.state.scores[other] >= 20:
+            prediction = players[other].prediction
             game.do(Called(game.players[other].id, prediction))
         game.do(Thrown(next(throws)))
     return game
