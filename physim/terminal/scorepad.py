@@ -52,10 +52,9 @@ MAX_COLUMNS = 12
 _BLANK = 6  # columns where nobody is named
 _UPRIGHT = 6  # columns that fit an upright page
 _FONT, _LAST_LETTER = "Helvetica", "\xff"  # of every reader; it has the letters of Latin-1
-_MARGIN_MM, _NUMBER_MM, _HEAD_MM = 12.0, 10.0, 9.0
+_MARGIN_MM, _NUMBER_MM = 12.0, 10.0
 _LOWEST_LINE_MM = 6.0  # that can be written in
 _TURN_SHARE = 0.4  # of a column: a turn's points are shorter than the score
-_LIGHT = 190  # of 255
 _HOW = "On each line: the turn's points to the left, the score with them to the right."
 
 
@@ -264,6 +263,7 @@ def rule_lines(rules: RuleSet) -> list[str]:
             ("a pig off the table", Outcome.OFF_TABLE),
         )
     ]
+    at_once = rules.end == "at_once"
     lines = [
         f"To win: {_spaced(rules.reach)} {rules.target}; the game ends "
         f"{'at once' if at_once else 'at the end of the round'}.",
@@ -280,46 +280,22 @@ def rule_lines(rules: RuleSet) -> list[str]:
 
 
 def _grid(pdf: Any, columns: Sequence[str], rounds: int) -> None:
-    """A column a player, and a line a round with its number; on as many pages as it takes.
-
-    A turn's points go to the left of a column's light line, the score to the right.
-    """
-    top = pdf.get_y()
-    height = max(_LOWEST_LINE_MM, (pdf.h - _MARGIN_MM - top - _HEAD_MM) / rounds)
-    width = (pdf.w - 2 * _MARGIN_MM - _NUMBER_MM) / len(columns)
-    number = 0
-    while number < rounds:
-        if number:
-            pdf.add_page()
-            top = pdf.get_y()
-        first = top + _HEAD_MM
-        lines = min(int((pdf.h - _MARGIN_MM - first) / height + 1e-6), rounds - number)
-        pdf.set_draw_color(_LIGHT)
-        for column in range(len(columns)):
-            middle = _MARGIN_MM + _NUMBER_MM + (column + _TURN_SHARE) * width
-            pdf.line(middle, first, middle, first + lines * height)
-        pdf.set_draw_color(0)
-        pdf.set_xy(_MARGIN_MM, top)
-        pdf.cell(_NUMBER_MM, _HEAD_MM, "", border=1)
-        pdf.set_font(_FONT, "B", 9)
+    """Two columns a player, and a line a round with its number; on as many pages as it takes."""
+    room_mm = (pdf.h - _MARGIN_MM - pdf.get_y()) / (rounds + 1)
+    width = (pdf.epw - _NUMBER_MM) / len(columns)
+    widths = [_NUMBER_MM, *[_TURN_SHARE * width, (1 - _TURN_SHARE) * width] * len(columns)]
+    pdf.set_auto_page_break(True, _MARGIN_MM)
+    with pdf.table(
+        col_widths=widths,
+        line_height=max(_LOWEST_LINE_MM, room_mm - 1e-6),
+        text_align="CENTER",
+        padding=0,
+    ) as table:
+        head = table.row([""])
         for name in columns:
-            pdf.cell(width, _HEAD_MM, _fitting(pdf, name, width - 2), border=1, align="C")
-        pdf.set_font(_FONT, size=8)
-        for line in range(lines):
-            pdf.set_xy(_MARGIN_MM, first + line * height)
-            number += 1
-            pdf.cell(_NUMBER_MM, height, str(number), border=1, align="C")
-            for _ in columns:
-                pdf.cell(width, height, "", border=1)
-
-
-def _fitting(pdf: Any, name: str, width_mm: float) -> str:
-    """The name, cut short where it has no room."""
-    if pdf.get_string_width(name) <= width_mm:
-        return name
-    while pdf.get_string_width(name + "...") > width_mm:
-        name = name[:-1]
-    return name + "..."
+            head.cell(name, colspan=2)
+        for number in range(1, rounds + 1):
+            table.row([str(number), *[""] * (2 * len(columns))])
 
 
 def _spaced(name: str) -> str:
