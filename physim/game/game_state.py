@@ -72,11 +72,7 @@ class State:
 
     def best_opponent(self) -> int:
         """The most points that another player who is still in has banked."""
-        return max(
-            score
-            for seat, score in enumerate(self.scores)
-            if seat != self.current and not self.out[seat]
-        )
+        return max(self.scores[seat] for seat in self.playing if seat != self.current)
 
     def shout(self, caller: int, prediction: str) -> None:
         """A Hog Call."""
@@ -219,15 +215,20 @@ class Corrected:
 Event = Called | Thrown | Points | Banked | Removed | Corrected
 
 
-def may_call(state: State, seat: int) -> bool:
-    """Whether this player may shout now."""
+def call_refusal(state: State, seat: int, names: Sequence[object]) -> str:
+    """Why this player may not shout now; empty for one who may."""
+    rules, name = state.rules, names[seat]
+    if not rules.hog_call:
+        return f"the rules {rules.name} have no Hog Call; change them by hog_call=true"
+    if state.call is not None:
+        return f"{names[state.call.caller]} was the first to shout; one Hog Call a throw"
+    if seat == state.current:
+        return f"{name} has the pigs: only another player may call"
+    if state.out[seat]:
+        return f"{name} is out of the game and cannot call"
+    banked, needed = state.scores[seat], rules.hog_call_least_points
     return (
-        state.rules.hog_call
-        and state.call is None
-        and state.winner is None
-        and seat != state.current
-        and not state.out[seat]
-        and state.scores[seat] >= state.rules.hog_call_least_points
+        "" if banked >= needed else f"{name} has {banked} points banked; a Hog Call needs {needed}"
     )
 
 

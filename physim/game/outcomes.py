@@ -67,25 +67,23 @@ def throw_of_roll(roll: Roll) -> Throw:
 
 @dataclass(frozen=True)
 class ThrowOdds:
-    """A distribution under a rule set: one throw, those that are rolled again left out.
+    """A distribution under a rule set: one throw, those that are rolled again left out."""
 
-    Attributes:
-        points: distinct points of a throw after which the turn goes on, ascending; 0 where the
-            rules let a pig off the table count for nothing.
-        probabilities: of each.
-    """
-
-    points: tuple[int, ...]
-    probabilities: tuple[float, ...]
+    pairs: tuple[tuple[int, float], ...]  # points after which a turn goes on, and probabilities
     loses_turn: float
     loses_score: float
     eliminates: float
     rolls_again: float  # of all throws
 
     @property
-    def pairs(self) -> list[tuple[int, float]]:
-        """Points and their probabilities."""
-        return list(zip(self.points, self.probabilities, strict=True))
+    def nothing(self) -> float:
+        """Probability of 0 points in a turn that goes on: a pig off the table in some rules."""
+        return sum(probability for points, probability in self.pairs if points == 0)
+
+    @property
+    def scoring(self) -> list[tuple[int, float]]:
+        """Points above 0, ascending, and their probabilities."""
+        return [(points, probability) for points, probability in self.pairs if points > 0]
 
     @property
     def expected_points(self) -> float:
@@ -127,8 +125,7 @@ def odds(distribution: Distribution, rules: RuleSet) -> ThrowOdds:
             f"stand at exactly {rules.target}; take a target that is one, or reach=at_least"
         )
     return ThrowOdds(
-        tuple(sorted(by_points)),
-        tuple(by_points[points] / counts for points in sorted(by_points)),
+        tuple((points, by_points[points] / counts) for points in sorted(by_points)),
         by_effect[Effect.LOSES_TURN] / counts,
         by_effect[Effect.LOSES_SCORE] / counts,
         by_effect[Effect.ELIMINATES] / counts,

@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 
 from physim.errors import ConfigError, hint, shown_name
-from physim.game.game_state import State, may_call
+from physim.game.game_state import State, call_refusal
 from physim.game.outcomes import Distribution, odds
 from physim.rules.ruleset import MAX_TARGET, RuleSet
 from physim.rules.score import SCORING_POSES
@@ -231,7 +231,9 @@ def first_to_shout(state: State, players: Sequence[Strategy | None]) -> tuple[in
     for place in range(1, state.seats):
         seat = (state.current + place) % state.seats
         player = players[seat]
-        if player is not None and player.prediction is not None and may_call(state, seat):
+        if player is None or player.prediction is None:
+            continue
+        if not call_refusal(state, seat, range(state.seats)):
             return seat, player.prediction
     return None
 

@@ -170,11 +170,10 @@ def sweep(
         (T, T) values at the start of the turn, and those of each wanted turn total.
     """
     target = rules.target
-    scoring = [(points, p) for points, p in odds.pairs if points > 0]
-    nothing = sum(p for points, p in odds.pairs if points == 0)
+    scoring, nothing = odds.scoring, odds.nothing
     ended = 1.0 - others.T  # [own, other's], own turn over
     lost = odds.loses_turn * ended + odds.loses_score * ended[0]
-    size = odds.points[-1] + 1
+    size = scoring[-1][0] + 1
     kept = np.empty((size, target, target))  # W_k at k modulo its size
     for k in range(target, target + size):
         _finish(kept[k % size], k, ended, rules)
@@ -244,8 +243,7 @@ def break_even(odds: ThrowOdds, banked: int = 0) -> float | None:
 
 def _hold_value(odds: ThrowOdds, hold: int) -> HoldValue:
     """Probabilities of the turn totals, from the lowest up: each is reached from lower ones."""
-    nothing = sum(p for points, p in odds.pairs if points == 0)
-    scoring = [(points, p) for points, p in odds.pairs if points > 0]
+    scoring, nothing = odds.scoring, odds.nothing
     reached = [1.0] + [0.0] * (hold - 1)
     expected = banks = 0.0
     for total in range(hold):

@@ -18,7 +18,7 @@ from physim.game.game_state import (
     Removed,
     State,
     Thrown,
-    may_call,
+    call_refusal,
     start,
 )
 from physim.game.record import from_json, to_json
@@ -71,7 +71,7 @@ def moves_of(game: Game, draw: st.DrawFn) -> list[Event]:
         moves += [Banked()] * 3 + [Points(draw(st.integers(1, 20)))]
     prediction = draw(st.sampled_from(predictions(state.rules)))
     for seat, player in enumerate(game.players):
-        if may_call(state, seat):
+        if not call_refusal(state, seat, range(state.seats)):
             moves.append(Called(player.id, prediction))
     if draw(st.integers(0, 9)) == 0:
         player = game.players[draw(st.sampled_from(state.playing))]
