@@ -37,19 +37,6 @@ def points_text(points: int | None) -> str:
     return "no points" if points is None else f"{points} point{'s' * (points != 1)}"
 
 
-@dataclass(frozen=True)
-class ScoreTable:
-    """The points of `scores.yaml`.
-
-    Attributes:
-        single: points of a pose when the other pig lies on a side.
-        by_outcome: points of every outcome that has one fixed value.
-    """
-
-    single: Mapping[Pose, int]
-    by_outcome: Mapping[Outcome, int]
-
-
 def outcome_of(
     black: Pose,
     pink: Pose,
@@ -92,12 +79,11 @@ def score_of(outcome: Outcome, black: Pose, pink: Pose) -> int | None:
     Raises:
         ValueError: a mixed combo of poses that have no single value.
     """
-    table = score_table()
     if outcome is not Outcome.MIXED_COMBO:
-        return table.by_outcome.get(outcome)
-    if black not in table.single or pink not in table.single:
+        return point_table().get(outcome)
+    if len({black, pink} & {*SCORING_POSES}) < 2:
         raise ValueError(f"no mixed combo: {black.value} and {pink.value}")
-    return table.single[black] + table.single[pink]
+    return sum(point_table()[Outcome(pose.value)] for pose in (black, pink))
 
 
 def score(
@@ -134,12 +120,11 @@ def pose_named(name: Pose | str) -> Pose:
 
 
 @cache
-def score_table() -> ScoreTable:
-    """The points of `scores.yaml`, read once."""
+def point_table() -> Mapping[Outcome, int]:
+    """The points of every outcome that has one fixed value, from `scores.yaml`."""
     data = config.load(Path(__file__).with_name("scores.yaml"))
-    single, double = data["single_points"], data["double_points"]
-    by_outcome = {outcome: data[f"{outcome.value}_points"] for outcome in _FLAT_OUTCOMES}
+    points = {outcome: data[f"{outcome.value}_points"] for outcome in _FLAT_OUTCOMES}
     for pose in SCORING_POSES:
-        by_outcome[Outcome(pose.value)] = single[pose.value]
-        by_outcome[Outcome(f"double_{pose.value}")] = double[pose.value]
-    return ScoreTable({Pose(name): points for name, points in single.items()}, by_outcome)
+        points[Outcome(pose.value)] = data["single_points"][pose.value]
+        points[Outcome(f"double_{pose.value}")] = data["double_points"][pose.value]
+    return points

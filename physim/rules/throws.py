@@ -18,7 +18,7 @@ from itertools import combinations
 
 from physim.errors import ConfigError, hint, shown_name
 from physim.rules.ruleset import RuleSet
-from physim.rules.score import SCORING_POSES, outcome_of, pose_named, score_of, score_table
+from physim.rules.score import SCORING_POSES, outcome_of, point_table, pose_named, score_of
 from physim.types import Outcome, Pose
 
 
@@ -59,7 +59,7 @@ def throw_of(black: Pose, pink: Pose) -> Throw:
 
 def labelled_throws() -> dict[str, Throw]:
     """Every throw that the rules name, by its label; mixed combos one by one."""
-    points = score_table().by_outcome
+    points = point_table()
     throws = {outcome.value: Throw(outcome, points[outcome]) for outcome in points}
     for pair in combinations(SCORING_POSES, 2):
         throws[combo_label(pair)] = throw_of(*pair)

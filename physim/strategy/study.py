@@ -265,7 +265,7 @@ def _solved(
 
 def to_json(study: Study) -> dict[str, Any]:
     """Plain values; scores as "own-other's", of the player whose turn it is and the other."""
-    holds, rules = study.solution.hold_values(), study.solution.rules
+    holds, rules, calls = study.solution.hold_values(), study.solution.rules, study.calls
     return {
         "source": study.distribution.name,
         "sample_size": study.distribution.sample_size,
@@ -278,26 +278,23 @@ def to_json(study: Study) -> dict[str, Any]:
         "hold_at": {
             f"{own}-{other}": int(holds[own, other]) for own, other in np.ndindex(holds.shape)
         },
-        "hog_call": None if study.calls is None else _calls_json(study.calls),
+        "hog_call": calls
+        and {
+            "predictions": [asdict(value) for value in calls.values],
+            "pays_at": {
+                f"{roller}-{caller}": {
+                    "prediction": calls.values[calls.best[roller, caller]].prediction,
+                    "gain": float(calls.gain[roller, caller]),
+                }
+                for roller, caller in np.argwhere(calls.pays).tolist()
+            },
+        },
     }
 
 
 def to_text(study: Study) -> str:
     """Lines of 80 columns at most, without a newline at the end."""
     return "\n".join(line.rstrip() for line in _lines(study))
-
-
-def _calls_json(calls: CallStudy) -> dict[str, Any]:
-    return {
-        "predictions": [asdict(value) for value in calls.values],
-        "pays_at": {
-            f"{roller}-{caller}": {
-                "prediction": calls.values[calls.best[roller, caller]].prediction,
-                "gain": float(calls.gain[roller, caller]),
-            }
-            for roller, caller in np.argwhere(calls.pays).tolist()
-        },
-    }
 
 
 def _lines(study: Study) -> Iterator[str]:

@@ -48,28 +48,26 @@ class Adviser:
             return ["A Hog Call waits: throw."]
         if state.rolls and state.total >= state.rules.target and turn_is_done(state):
             return ["Bank: no further point could help."]
-        ahead = _out_of_reach(state)
-        if ahead is not None:
+        others = [state.scores[seat] for seat in state.playing if seat != state.current]
+        ahead = max((score for score in others if state.rules.reached(score)), default=-1)
+        if state.total <= ahead:  # only where the round is played to its end
             return [f"Throw: the round is the last, and {state.total} are no more than {ahead}."]
         target = self._rules.target
         solvable = self._rules.end == "at_once" and target <= SOON
         # Beyond a target that must be reached exactly nothing is solved.
         if state.seats == 2 and solvable and max(state.scores) < target:
             return self._best(state)
-        return [self._even(state)]
-
-    def _even(self, state: State) -> str:
-        """By points alone."""
+        # By points alone.
         turn, even = state.turn_total, break_even(self.odds, state.scores[state.current])
         if even is None:
-            return "Throw: nothing can be lost."
+            return ["Throw: nothing can be lost."]
         if not state.rolls:
-            return f"Throw, and go on while the turn has fewer than {even:.1f} points."
+            return [f"Throw, and go on while the turn has fewer than {even:.1f} points."]
         verdict = "Throw" if turn < even else "Bank"
-        return (
+        return [
             f"{verdict}: a throw gains on average while the turn has fewer than {even:.1f} "
             f"points; it has {turn}."
-        )
+        ]
 
     def _best(self, state: State) -> list[str]:
         """By the probability to win against best play, Hog Calls left aside."""
@@ -95,13 +93,3 @@ class Adviser:
         _, turns = sweep(self.odds, self._rules, values, wanted={turn})
         _, throwing = turns[turn]
         return float(throwing[own, other]), 1.0 - float(values[other, own + turn])
-
-
-def _out_of_reach(state: State) -> int | None:
-    """The score that wins in this round already, if banking now would not pass it."""
-    rules = state.rules
-    if rules.end == "at_once":
-        return None
-    others = [state.scores[seat] for seat in state.playing if seat != state.current]
-    best = max((score for score in others if rules.reached(score)), default=None)
-    return best if best is not None and state.total <= best else None

@@ -157,9 +157,9 @@ def take_up(
     before = None
     try:
         before = _loaded(path, command, options)
-    except GameError:
+    except GameError as error:
         if not new:
-            raise
+            raise GameError(f"{error}; {_OTHERWISE}") from error
     if before is None or new:
         start = begin(None if before is None else before.game)
         return SavedGame(Game(start), path, command, options), True
@@ -176,15 +176,12 @@ def _loaded(path: Path, command: str, names: Collection[str]) -> SavedGame | Non
     """The game of a file; None where there is none."""
     if not path.exists():
         return None
-    try:
-        data = read(path)
-        game = from_json(data, str(path))
-    except GameError as error:
-        raise GameError(f"{error}; {_OTHERWISE}") from error
+    data = read(path)
+    game = from_json(data, str(path))
     kept_by, options = data.get(_KEY), data.get(_OPTIONS)
     if kept_by != command:
         whose = "" if kept_by is None else f" but of `physim {shown_name(kept_by)}`"
-        raise GameError(f"{path}: no game of `physim {command}`{whose}; {_OTHERWISE}")
+        raise GameError(f"{path}: no game of `physim {command}`{whose}")
     if not isinstance(options, dict) or set(names) - set(options):
-        raise GameError(f"{path}: is damaged (`{_OPTIONS}`); {_OTHERWISE}")
+        raise GameError(f"{path}: is damaged (`{_OPTIONS}`)")
     return SavedGame(game, path, command, options)

@@ -15,7 +15,7 @@ from physim.files import told, write_whole
 from physim.game.game import Game, read_move, tell
 from physim.game.game_state import Banked, Event, Points, Thrown
 from physim.rules.ruleset import Effect, RuleSet
-from physim.rules.score import SCORING_POSES, score_table
+from physim.rules.score import SCORING_POSES, point_table
 from physim.rules.throws import SHORT_POSES, labelled_throws, read_throw
 from physim.terminal.savefile import Session
 from physim.types import Outcome, Pose
@@ -229,10 +229,10 @@ def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -
 
 def point_lines() -> list[str]:
     """What a throw is worth, in words."""
-    table = score_table()
+    points = point_table()
     single, double = (
         ", ".join(
-            f"{_spaced(pose.value)} {table.by_outcome[Outcome(prefix + pose.value)]}"
+            f"{_spaced(pose.value)} {points[Outcome(prefix + pose.value)]}"
             for pose in SCORING_POSES
         )
         for prefix in ("", "double_")
@@ -240,7 +240,7 @@ def point_lines() -> list[str]:
     return [
         f"One pig so, the other on a side: {single}. Two different ones: the sum.",
         f"Both so: {double}.",
-        f"Both on a side: the same one, sider {table.by_outcome[Outcome.SIDER]}; opposite ones "
+        f"Both on a side: the same one, sider {points[Outcome.SIDER]}; opposite ones "
         "(one dot up, one down), pig out.",
     ]
 
