@@ -254,16 +254,11 @@ class Start:
     first: int = 0  # seat that begins
 
     def seat(self, player: str) -> int:
-        """The place of a player's id.
-
-        Raises:
-            GameError: no such player.
-        """
-        for seat, one in enumerate(self.players):
-            if one.id == player:
-                return seat
-        ids = ", ".join(f"{one.id} ({one.name})" for one in self.players)
-        raise GameError(f"no player `{shown_name(player)}` (players: {ids})")
+        """The place of a player's id, or GameError."""
+        ids = [one.id for one in self.players]
+        if player not in ids:
+            raise GameError(f"no player `{shown_name(player)}` (valid: {', '.join(ids)})")
+        return ids.index(player)
 
 
 def start(
@@ -293,17 +288,16 @@ def start(
             f"a game has 2 to {MAX_PLAYERS} players, found {len(names)}; name each of them"
         )
     plain = [config.text("a player's name", name).strip() for name in names]
-    for name in plain:
+    given = [0] * len(plain) if scores is None else list(scores)
+    if len(given) != len(plain):
+        raise GameError(f"{len(plain)} players, but {len(given)} scores to start from")
+    for name, score in zip(plain, given, strict=True):
         if len(name) > _LONGEST_NAME or not name.isprintable():
             raise GameError(
                 f"{shown(name)} is no name of a player: at most {_LONGEST_NAME} letters"
             )
         if plain.count(name) > 1:
             raise GameError(f"two players are called {name}; give each a name of their own")
-    given = [0] * len(plain) if scores is None else list(scores)
-    if len(given) != len(plain):
-        raise GameError(f"{len(plain)} players, but {len(given)} scores to start from")
-    for name, score in zip(plain, given, strict=True):
         if type(score) is not int or not 0 <= score < rules.target:
             raise GameError(
                 f"{name} cannot start from {shown(score)}: points from 0 to "
@@ -314,12 +308,10 @@ def start(
             f"{shown_name(first)} cannot begin: not one of the players ({', '.join(plain)})"
         )
     players = tuple(Player(f"p{number}", name) for number, name in enumerate(plain, start=1))
-    seat = 0
-    if first is not None:
-        seat = plain.index(first)
-    elif rules.first_player == "rotation":
+    seat = 0 if first is None else plain.index(first)
+    if first is None and rules.first_player == "rotation":
         seat = game_number % len(plain)
-    elif rules.first_player == "random":
+    if first is None and rules.first_player == "random":
         if rng is None:
             raise GameError("the rules draw the first player: give a seed, or name who begins")
         seat = int(rng.integers(len(plain)))

@@ -222,7 +222,23 @@ class HoldValue:
 
 def hold_values(odds: ThrowOdds, most: int) -> list[HoldValue]:
     """Each hold value from 1 to `most`."""
-    return [_hold_value(odds, hold) for hold in range(1, most + 1)]
+    found, scoring, nothing = [], odds.scoring, odds.nothing
+    for hold in range(1, most + 1):
+        # Probabilities of the turn totals, from the lowest up: each is reached from lower ones.
+        reached = [1.0] + [0.0] * (hold - 1)
+        expected = banks = 0.0
+        for total in range(hold):
+            # Throws of 0 points stay at a total and are repeated; a first one is a throw as well.
+            here = reached[total] / (1.0 - nothing)
+            for points, probability in scoring:
+                after = total + points
+                if after < hold:
+                    reached[after] += here * probability
+                else:
+                    banks += here * probability
+                    expected += here * probability * after
+        found.append(HoldValue(hold, expected, 1.0 - banks))
+    return found
 
 
 def best_hold(values: list[HoldValue]) -> HoldValue:
@@ -239,21 +255,3 @@ def break_even(odds: ThrowOdds, banked: int = 0) -> float | None:
     if odds.ends_turn == 0:
         return None
     return (odds.expected_points - odds.loses_score * banked) / odds.ends_turn
-
-
-def _hold_value(odds: ThrowOdds, hold: int) -> HoldValue:
-    """Probabilities of the turn totals, from the lowest up: each is reached from lower ones."""
-    scoring, nothing = odds.scoring, odds.nothing
-    reached = [1.0] + [0.0] * (hold - 1)
-    expected = banks = 0.0
-    for total in range(hold):
-        # Throws of 0 points stay at a total and are repeated; a first one is a throw as well.
-        here = reached[total] / (1.0 - nothing)
-        for points, probability in scoring:
-            after = total + points
-            if after < hold:
-                reached[after] += here * probability
-            else:
-                banks += here * probability
-                expected += here * probability * after
-    return HoldValue(hold, expected, 1.0 - banks)

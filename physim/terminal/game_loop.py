@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from physim.errors import GameError, shown
 from physim.game.game import read_move, standings
-from physim.game.game_state import Banked, Called, Event, Removed, State, Thrown
+from physim.game.game_state import Banked, Called, Event, Removed, Thrown
 from physim.game.outcomes import Distribution
 from physim.rules.ruleset import RuleSet
 from physim.rules.throws import Throw
@@ -147,7 +147,11 @@ class GameLoop(Session):
         before = game.state.copy()
         lines = self.make(event)
         if isinstance(event, Thrown):
-            self._let_see(before)
+            name, banked = game.players[before.current].name, before.scores[before.current]
+            title = f"{name}: {banked} + {before.turn_total} this turn"
+            if self._show is not None and not self._show(before.throws, title):
+                self._show = None
+                say("The window is closed; the game goes on without it.")
             lines = picture(event.throw) + lines
         for line in lines:
             say(line)
@@ -172,15 +176,6 @@ class GameLoop(Session):
                     f"{most:,} throws in a row have {what}, with --new. This game, which might "
                     f"never end, is kept in {self.saved.path}"
                 )
-
-    def _let_see(self, before: State) -> None:
-        """Shows the throw that was made there, before it is told."""
-        if self._show is None:
-            return
-        name, banked = self.game.players[before.current].name, before.scores[before.current]
-        if not self._show(before.throws, f"{name}: {banked} + {before.turn_total} this turn"):
-            self._show = None
-            self.console.say("The window is closed; the game goes on without it.")
 
 
 def seat_names(players: Sequence[str]) -> list[str]:
