@@ -39,7 +39,7 @@ from physim.setup_options import SetupOptions
 
 if TYPE_CHECKING:
     from physim.game.outcomes import Distribution
-    from physim.rules.throws import Throw
+    from physim.rules.score import Throw
     from physim.simulator import SimulationContext
     from physim.terminal.console import Console
     from physim.terminal.savefile import SavedGame
@@ -207,9 +207,8 @@ def _until_left(run: Callable[[], bool], console: Console, saved: SavedGame, wha
 
 
 def _play(saved: SavedGame, stdout: TextIO, pause: bool | None, watch: bool, fresh: bool) -> None:
-    from physim.terminal.advice import Adviser
     from physim.terminal.console import Console
-    from physim.terminal.game_loop import GameLoop, make_bots, seat_names
+    from physim.terminal.game_loop import Adviser, GameLoop, make_bots, seat_names
 
     game, options = saved.game, saved.options
     rules, players = game.start.rules, options["players"]
@@ -271,7 +270,7 @@ def read_script(path: Path) -> list[Throw]:
     Raises:
         ConfigError: no text, or a line that is no throw.
     """
-    from physim.rules.throws import read_throw
+    from physim.rules.score import read_throw
 
     try:
         remedy = "a script is a text with a throw a line"

@@ -30,9 +30,8 @@ from physim.game.game_state import (
     Thrown,
     call_refusal,
 )
-from physim.rules.ruleset import MAX_TARGET, Effect, RuleSet
-from physim.rules.score import outcome_of, points_text
-from physim.rules.throws import Throw, is_right, labelled_throws, read_prediction, read_throw
+from physim.rules.ruleset import MAX_TARGET, Effect, RuleSet, is_right, read_prediction
+from physim.rules.score import Throw, labelled_throws, outcome_of, points_text, read_throw
 from physim.types import Outcome
 
 _WHATEVER_THE_POSES = (Outcome.OINKER, Outcome.PIGGYBACK, Outcome.OFF_TABLE, Outcome.UNSETTLED)

@@ -16,8 +16,8 @@ import numpy as np
 
 from physim import config
 from physim.errors import GameError, shown, shown_name
-from physim.rules.ruleset import Effect, RuleSet
-from physim.rules.throws import Throw, is_right, transfer
+from physim.rules.ruleset import Effect, RuleSet, is_right, transfer
+from physim.rules.score import Throw
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from physim.errors import ConfigError
 from physim.rules.ruleset import Effect, RuleSet
-from physim.rules.throws import Throw
+from physim.rules.score import Throw
 from physim.types import Roll
 
 _BLOCK = 4096  # throws drawn at a time; part of what a seed means

@@ -13,7 +13,7 @@ from physim.files import read_plain, write_whole
 from physim.game.game import Game
 from physim.game.game_state import Banked, Called, Corrected, Event, Points, Removed, Thrown, start
 from physim.rules.ruleset import from_options, to_options
-from physim.rules.throws import Throw
+from physim.rules.score import Throw
 from physim.types import Outcome, Pose
 
 FORMAT = "physim game 1"

@@ -1,4 +1,7 @@
-"""Rule sets: every choice that the rules of a game leave, as YAML files in `sets/`.
+"""Rule sets: every choice that the rules of a game leave, as YAML files in `sets/`; the Hog Call.
+
+A prediction is a text: the label of a throw (`trotter+razorback`), or the points (`15`) where the
+rule set says so. A pig out, an oinker and a piggyback cannot be called.
 
 What no rule set may choose: an unsettled or ambiguous roll is rolled again (and counted), a pig
 out costs the turn, and a roll is worth what `scores.yaml` says.
@@ -13,7 +16,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
 from physim import config
-from physim.errors import ConfigError, shown
+from physim.errors import ConfigError, hint, shown, shown_name
+from physim.rules.score import SHORT_POSES, Throw, labelled_throws
 from physim.types import Outcome
 
 SETS_FOLDER = Path(__file__).with_name("sets")
@@ -183,3 +187,48 @@ def _value(key: str, value: object, named: str) -> Any:
             value = NAMED_TARGETS.get(value, value)
         return config.whole(named, value, 1 if key == "target" else 0, MAX_TARGET)
     return config.one_of(named, value, get_args(kind))
+
+
+def predictions(rules: RuleSet) -> list[str]:
+    """All that may be called."""
+    scoring = {label: throw for label, throw in labelled_throws().items() if throw.points}
+    if rules.hog_call_predicts == "points":
+        return [str(points) for points in sorted({throw.points or 0 for throw in scoring.values()})]
+    return list(scoring)
+
+
+def read_prediction(text: str, rules: RuleSet) -> str:
+    """A prediction in its one form: `razorback trotter` and `r+t` become `trotter+razorback`.
+
+    Raises:
+        ConfigError: nothing that may be called.
+    """
+    valid = predictions(rules)
+    words = [SHORT_POSES.get(word, word) for word in text.replace("+", " ").split()]
+    for given in (" ".join(words), "+".join(words), "+".join(reversed(words))):
+        if given in valid:
+            return given
+    raise ConfigError(
+        f"a Hog Call names one of {', '.join(valid)}; `{shown_name(text)}` cannot be called"
+        f"{hint(text, valid)}"
+    )
+
+
+def is_right(prediction: str, throw: Throw, rules: RuleSet) -> bool:
+    """Whether the throw is the one that was predicted."""
+    if rules.hog_call_predicts == "points":
+        return prediction == str(throw.points)
+    return prediction == throw.label
+
+
+def transfer(rules: RuleSet, right: bool, points: int) -> tuple[int, int]:
+    """What a call moves for its caller and for the roller, before the floor of zero.
+
+    Args:
+        rules: of the game.
+        right: whether the call came true.
+        points: of the throw.
+    """
+    if not right:
+        return -2 * points, 2 * points
+    return points if rules.hog_call_pays == "single_double" else 2 * points, -2 * points

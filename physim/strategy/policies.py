@@ -18,9 +18,8 @@ import numpy as np
 from physim.errors import ConfigError, hint, shown_name
 from physim.game.game_state import State, call_refusal
 from physim.game.outcomes import Distribution, odds
-from physim.rules.ruleset import MAX_TARGET, RuleSet
-from physim.rules.score import SCORING_POSES
-from physim.rules.throws import Throw, combo_label, labelled_throws, predictions, throw_of
+from physim.rules.ruleset import MAX_TARGET, RuleSet, predictions
+from physim.rules.score import SCORING_POSES, Throw, combo_label, labelled_throws, throw_of
 from physim.statistics.counts import TOUCHING, Counts
 from physim.statistics.tables import load_table
 from physim.strategy.solver import Policy, Solution, first_wins, solve

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from physim.errors import ConfigError
 from physim.game.outcomes import Distribution, odds
-from physim.rules.ruleset import Effect, RuleSet, to_options
-from physim.rules.throws import is_right, predictions, transfer
+from physim.rules.ruleset import Effect, RuleSet, is_right, predictions, to_options, transfer
 from physim.seeding import stream
 from physim.statistics.tests import CONFIDENCE, Interval, clopper_pearson
 from physim.strategy.solver import (

@@ -15,7 +15,7 @@ from physim.files import beside, locked, real_path, replaced, told, writable
 from physim.game.game import Game, standings, tell
 from physim.game.game_state import Event, Start
 from physim.game.record import from_json, read, save
-from physim.rules.throws import predictions
+from physim.rules.ruleset import predictions
 from physim.terminal.console import Console
 
 _KEY, _OPTIONS = "kept_by", "begun_with"

@@ -15,8 +15,7 @@ from physim.files import told, write_whole
 from physim.game.game import Game, read_move, tell
 from physim.game.game_state import Banked, Event, Points, Thrown
 from physim.rules.ruleset import Effect, RuleSet
-from physim.rules.score import SCORING_POSES, point_table
-from physim.rules.throws import SHORT_POSES, labelled_throws, read_throw
+from physim.rules.score import SCORING_POSES, SHORT_POSES, labelled_throws, point_table, read_throw
 from physim.terminal.savefile import Session
 from physim.types import Outcome, Pose
 

@@ -22,8 +22,8 @@ from physim.game.game_state import (
     start,
 )
 from physim.game.record import from_json, to_json
-from physim.rules.ruleset import RuleSet, load_rules, rule_set_names
-from physim.rules.throws import labelled_throws, predictions
+from physim.rules.ruleset import RuleSet, load_rules, predictions, rule_set_names
+from physim.rules.score import labelled_throws
 from physim.types import Outcome
 
 THROWS = list(labelled_throws().values())

@@ -8,7 +8,7 @@ import pytest
 from physim.errors import ConfigError
 from physim.game.outcomes import Distribution, ThrowOdds, odds
 from physim.rules.ruleset import RuleSet, load_rules
-from physim.rules.throws import Throw, labelled_throws
+from physim.rules.score import Throw, labelled_throws
 from physim.statistics.counts import Counts
 from physim.strategy.policies import from_counts, from_table
 from physim.strategy.solver import Solution, best_hold, break_even, first_wins, hold_values, solve

@@ -11,8 +11,8 @@ import pytest
 from physim.errors import ConfigError
 from physim.game.game_state import State
 from physim.game.outcomes import Distribution, draws
-from physim.rules.ruleset import RuleSet, load_rules
-from physim.rules.throws import predictions, read_throw
+from physim.rules.ruleset import RuleSet, load_rules, predictions
+from physim.rules.score import read_throw
 from physim.seeding import stream
 from physim.strategy.policies import (
     KINDS,

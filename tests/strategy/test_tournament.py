@@ -14,7 +14,7 @@ from physim.game.game import Game
 from physim.game.game_state import Banked, Called, State, Thrown, start
 from physim.game.outcomes import Distribution, draws, odds
 from physim.rules.ruleset import RuleSet, load_rules
-from physim.rules.throws import Throw, labelled_throws
+from physim.rules.score import Throw, labelled_throws
 from physim.seeding import stream
 from physim.strategy import tournament as module
 from physim.strategy.policies import make_players, play, win_rate
