@@ -30,11 +30,10 @@ from physim.cli.game_options import (
 )
 from physim.cli.options import SEED, file_path, given_options, pig_options, whole_number
 from physim.cli.output import clean_stdout
-from physim.config import text, whole
+from physim.config import SetupOptions, text, whole
 from physim.errors import ConfigError, GameError, shown_name
 from physim.files import read_plain
 from physim.seeding import MAX_SEED
-from physim.setup_options import SetupOptions
 
 if TYPE_CHECKING:
     from physim.game.outcomes import Distribution

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from physim import __version__, config, precomputed
-from physim.config import MAX_ROLLS
+from physim.config import MAX_ROLLS, SetupOptions
 from physim.errors import WorkerError
 from physim.seeding import MAX_SEED
-from physim.setup_options import SetupOptions
 from physim.types import PigModel, Roll
 
 if TYPE_CHECKING:
@@ -87,6 +86,12 @@ class BatchPlan(SetupOptions):
     def names(self) -> Json:
         """The names and numbers as they were given, without the sizes."""
         return {"seed": self.seed, **super().names()}
+
+    def setup(self) -> Setup:
+        """Loads what the names stand for; raises as `Setup.of`."""
+        from physim.simulator import Setup
+
+        return Setup.of(self)
 
     def configuration(self) -> Json:
         """Every parameter that the rolls depend on; see `resolve`."""

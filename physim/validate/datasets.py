@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from physim.calibrate.priors import read_fit, read_origin
 from physim.calibrate.target import real_rows
+from physim.config import FULL
 from physim.dataset.parquet import read_columns
 from physim.dataset.plan import BatchPlan
 from physim.dataset.progress import ProgressLine
@@ -28,7 +29,6 @@ from physim.figures import need_plots
 from physim.files import told, write_whole
 from physim.physics.surfaces import surface_names
 from physim.physics.surfaces import table as table_named
-from physim.setup_options import FULL
 from physim.simulator import Setup
 from physim.statistics.counts import COUNTED, Counts
 from physim.statistics.tables import real_by_height

@@ -28,11 +28,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from physim.compiled import compiled
-from physim.convex import inside_margin, plane_axes
+from physim.geometry import conjugate, inside_margin, plane_axes, rotate
 from physim.physics.body import Body
 from physim.physics.fast.flight import Motion
 from physim.physics.state import body_to_world, project, up_in_body, world_to_body
-from physim.quaternions import conjugate, rotate
 from physim.types import GRAVITY_M_S2, Basin, FloatArray, Quat, Table, Triple
 
 if TYPE_CHECKING:
