@@ -109,10 +109,6 @@ class Rolls(ExactValue):
             for which, height_m in sorted(enumerate(self.heights_m), key=itemgetter(1))
         }
 
-    def blocks(self, count: int) -> list[Counts]:
-        """So many blocks of consecutive indices. Each index has a random stream of its own."""
-        return [self._of(block) for block in np.array_split(np.arange(self.n), count)]
-
     def _of(self, rows: NDArray[np.intp]) -> Counts:
         return Counts.from_columns(**{name: self.columns[name][rows] for name in COUNTED})
 
