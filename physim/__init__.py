@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from physim.config import SetupOptions
     from physim.dataset.run import BatchResult
     from physim.errors import PhysimError
     from physim.rules.score import Score, score
-    from physim.setup_options import SetupOptions
     from physim.simulator import Setup, Simulator
     from physim.statistics.counts import Counts
     from physim.types import Contact, Ended, Outcome, PigModel, PigResult, Pose, Roll, Status
@@ -51,7 +51,7 @@ __all__ = [
 _HOMES = {
     "physim.dataset.run": ("BatchResult",),
     "physim.errors": ("PhysimError",),
-    "physim.setup_options": ("SetupOptions",),
+    "physim.config": ("SetupOptions",),
     "physim.simulator": ("Setup", "Simulator"),
     "physim.rules.score": ("Score", "score"),
     "physim.statistics.counts": ("Counts",),
@@ -66,7 +66,6 @@ _HOMES = {
         "Status",
     ),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def roll(seed: int, index: int = 0, **options: Any) -> Roll:
@@ -81,10 +80,9 @@ def roll(seed: int, index: int = 0, **options: Any) -> Roll:
     Raises:
         PhysimError: an unknown name, a number out of range, or a file that cannot be used.
     """
-    from physim.setup_options import SetupOptions
-    from physim.simulator import Simulator
+    from physim.simulator import Setup, Simulator
 
-    with Simulator(SetupOptions(**options).setup()) as simulator:
+    with Simulator(Setup.named(**options)) as simulator:
         return simulator.roll(seed, index)
 
 
@@ -111,7 +109,7 @@ def batch(
         workers: processes; None for one a core; 1 stays in this process.
         chunk_size: rolls a file.
         counts_only: keeps counts in the folder in place of rolls.
-        dask: address of a Dask scheduler whose workers make the rolls, or `local`.
+        dask: address of a Dask scheduler whose workers make the rolls.
         mixed_platforms: goes on also where rolls come out with other bits than those in `out`.
         progress: called with the rolls done and all rolls.
         options: as for `roll`.
@@ -137,9 +135,10 @@ def batch(
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module `physim` has no attribute `{name}`")
-    return getattr(import_module(_HOME_OF[name]), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module `physim` has no attribute `{name}`")
 
 
 def __dir__() -> list[str]:

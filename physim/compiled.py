@@ -21,7 +21,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from physim import precomputed
+from physim.precomputed import made_from, read_sealed, write_sealed
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -104,10 +104,10 @@ class _File:
 
     def save(self, key: Any, data: Any) -> None:
         content = dumps({**self._entries(), key: data})
-        precomputed.write_sealed(self._path, self._made_from, content)
+        write_sealed(self._path, self._made_from, content)
 
     def _entries(self) -> dict[Any, Any]:
-        content = precomputed.read_sealed(self._path, self._made_from)
+        content = read_sealed(self._path, self._made_from)
         return {} if content is None else cast(dict[Any, Any], pickle.loads(content))
 
 
@@ -117,7 +117,7 @@ def _made_from(folder: Path) -> bytes:
     versions = {library.__name__: library.__version__ for library in (numba, llvmlite, np)}
     top = Path(__file__).parent
     folders = {top, folder, *(above for above in folder.parents if top in above.parents)}
-    return precomputed.made_from(folders, {"python": sys.version, **versions})
+    return made_from(folders, {"python": sys.version, **versions})
 
 
 @compiled

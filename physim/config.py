@@ -1,4 +1,4 @@
-"""Checks of values that a user gave, as arguments or in a YAML file.
+"""What users give: values and YAML files, checked; the options that fix how pigs are thrown.
 
 What other libraries use for the same thing is taken too (NumPy's numbers, paths) and comes back
 as Python's own type, so that it can be written down and compared.
@@ -15,7 +15,8 @@ import math
 import operator
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -219,4 +220,103 @@ def number_at(
     value = number(f"{where}: `{key}`", data.get(key))
     if not low <= value <= high:
         raise ConfigError(f"{where}: `{key}` must lie in [{low:g}, {high:g}], found {value:g}")
+    return value
+
+
+SETTLE_MODES = FULL, FAST = "full", "fast"
+
+
+def _option(default: Any, kind: str, metavar: str | None, words: str) -> Any:
+    """A field, and what the command line says of it.
+
+    Args:
+        default: None where the toss or the engine has its own.
+        kind: of value: "text", "mm", "mm_mm" (two lengths), "s" or "settle".
+        metavar: what stands for its value in `--help`.
+        words: of `--help`.
+    """
+    return field(default=default, metadata={"kind": kind, "metavar": metavar, "help": words})
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetupOptions:
+    """What fixes a roll besides seed and index, as a user gives it: one list for every door.
+
+    It makes the options of the command line, the arguments of `physim.roll` and `physim.batch`, and
+    what a dataset's manifest keeps. `Setup.of` loads what the names stand for.
+
+    NumPy's numbers and paths are taken, and kept as Python's own numbers and texts.
+
+    Attributes:
+        model: of both pigs: a name or a path to a model folder.
+        black, pink: of one pig, in place of `model`.
+        toss: `trapdoor`, `hand`, `drop` or another name, or a path to a YAML file.
+        height_mm: of release; None for the toss's own.
+        surface: of the table; None for the default.
+        table_size_mm: length and width of the table; None for the surface's own.
+        time_step_s: of the engine, 1/256 s halved any number of times; None for the default.
+        settle: `full` simulates until the pigs are still, `fast` until the outcome is certain.
+    """
+
+    model: str | Path = _option("standard", "text", "NAME|FOLDER", "Pig model of both pigs.")
+    black: str | Path | None = _option(None, "text", "NAME|FOLDER", "Model of the black pig only.")
+    pink: str | Path | None = _option(None, "text", "NAME|FOLDER", "Model of the pink pig only.")
+    toss: str | Path = _option(
+        "trapdoor",
+        "text",
+        "NAME|FILE",
+        "How the pigs are released: trapdoor, hand, drop, trapdoor_big, hand_big, "
+        "trapdoor_before_fit, or the YAML file of a toss.",
+    )
+    height_mm: float | None = _option(
+        None,
+        "mm",
+        "MM",
+        "Height of release, 1 to 3000. Without it, the toss's own; trapdoor alternates.",
+    )
+    surface: str | None = _option(
+        None,
+        "text",
+        "NAME",
+        "What covers the table: laminate (default), wood, glass, cloth, felt; or floor.",
+    )
+    table_size_mm: tuple[float, float] | None = _option(
+        None,
+        "mm_mm",
+        "LENGTH WIDTH",
+        "Of the table, 1 to 100000 each. Without it, the surface's own.",
+    )
+    time_step_s: float | None = _option(
+        None, "s", "S", "Time step of the engine: 1/256, 1/512 ... 1/65536 (advanced)."
+    )
+    settle: str = _option(
+        FAST,
+        "settle",
+        None,
+        "full: until both pigs are still; fast: until the outcome is certain (the same rolls).",
+    )
+
+    def __post_init__(self) -> None:
+        for entry in fields(SetupOptions):
+            value = getattr(self, entry.name)
+            if value is None and entry.default is None:
+                continue
+            object.__setattr__(self, entry.name, _checked(entry.name, entry.metadata, value))
+
+    def names(self) -> dict[str, Any]:
+        """The options by name, as JSON takes them."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(SetupOptions)}
+
+
+def _checked(name: str, about: Any, value: Any) -> Any:
+    if about["kind"] == "text":
+        return text(name, value)
+    if about["kind"] in ("mm", "s"):
+        return number(name, value)
+    if about["kind"] == "mm_mm":
+        if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
+            raise ConfigError(f"{name} must be two lengths, such as 800 500, found {shown(value)}")
+        return tuple(number(name, length) for length in value)
+    if value not in SETTLE_MODES:
+        raise ConfigError(f"{name} must be {' or '.join(SETTLE_MODES)}, found {shown(value)}")
     return value

@@ -22,7 +22,8 @@ MAX_BYTES = 100_000_000  # of a file that is read whole; none of ours comes near
 UNFINISHED = ".unfinished"
 _LONGEST_NAME = 255  # bytes, of all usual file systems
 _ROOM = "free some space"
-_PASSING = ("pymp-", "listener-")  # temporary files of Python's for its processes begin so
+_SCRATCH = "physim-scratch-"
+_PASSING = (_SCRATCH, "pymp-", "listener-")  # temporary files, also Python's for its processes
 _scratch_folders: set[Path] = set()  # that this process has had
 _OPEN_FILES = "raise the limit of open files (`ulimit -n`), or ask for fewer workers"
 _REMEDIES = {
@@ -37,25 +38,21 @@ _REMEDIES = {
     errno.ELOOP: "its links lead round in a circle: remove them",
     errno.ENOLCK: "choose a folder on a file system that can lock files",
 }
-_MOST_LINKS = 40  # one after the other, as in Linux
-_NOT_ON_DISK = (errno.EIO, errno.ENOSPC, errno.EDQUOT)
 _PACKAGE = Path(__file__).resolve().parent
 
 
 def refusal(error: OSError, what: str, remedy: str = "") -> str:
-    """What a system refused, why, and what to do, as one message.
+    """What a system refused ("a.png: cannot be written"), why, and what to do, as one message.
 
-    Args:
-        error: the refusal.
-        what: was to be done, such as "a.png: cannot be written".
-        remedy: beside that of the refusal's own kind, if it has one.
+    The remedy stands beside that of the refusal's own kind, if it has one.
     """
     cause = error.strerror or " ".join(str(error).split()) or type(error).__name__
     own = _REMEDIES.get(error.errno or 0, "")
     if own not in remedy:
         remedy = f"{own}; {remedy}" if remedy else own
-    if error.filename is not None and _passing(error.filename):
-        what = f"{what}: {shown_name(os.fsdecode(error.filename))}"
+    passing = tuple(str(Path(tempfile.gettempdir(), start)) for start in _PASSING)
+    if str(error.filename).startswith(passing):
+        what = f"{what}: {shown_name(error.filename)}"
         remedy = "leave the temporary files alone, or set TMPDIR to a folder that has room"
     return f"{what} ({cause})" + (f"; {remedy}" if remedy else "")
 
@@ -74,11 +71,8 @@ def read_plain(
 ) -> bytes:
     """The content of a plain file; another one, such as a pipe, would let the reader wait for ever.
 
-    Args:
-        path: of the file.
-        kind: of the errors: no such file, no plain file, too large, or it may not be read.
-        remedy: what to do then.
-        most_bytes: a larger file is refused before it is read.
+    Raises:
+        kind: no such file, no plain file, a larger one, or it may not be read; with the remedy.
     """
     name = str(path) if len(str(path)) <= _LONGEST_NAME else shown_name(path)
     with told(kind, f"{name}: cannot be read", remedy):
@@ -102,11 +96,8 @@ def replaced(path: Path, like: Path | None = None) -> Iterator[Path]:
 
     What a link leads to is replaced, not the link; another name of the same file (a hard link)
     keeps the old content. The new file has the mode and attributes of the old one, and its owner
-    where that is allowed. Devices, pipes and what a shell has open are written to and stay.
-
-    Args:
-        path: of the file; it need not be there.
-        like: the file whose mode, attributes and owner the new one has, if not the old one.
+    where that is allowed; or those of the file `like`. Devices, pipes and what a shell has open are
+    written to and stay.
 
     Raises:
         OSError: a file that is read-only, or a folder that cannot be written to.
@@ -116,13 +107,16 @@ def replaced(path: Path, like: Path | None = None) -> Iterator[Path]:
     if _is_open(target) or (old is not None and not stat.S_ISREG(old.st_mode)):
         with scratch() as folder:
             yield folder / "content"
-            _pour(folder / "content", target)
+            # A pipe that nobody reads is refused.
+            handle = os.open(target, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK)
+            os.set_blocking(handle, True)
+            with os.fdopen(handle, "wb") as sink:
+                sink.write((folder / "content").read_bytes())
         return
     model = like or (None if old is None else target)
     # Each writer has its own: two at once would mix theirs.
     unfinished = beside(target, f".{secrets.token_hex(4)}{UNFINISHED}")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    os.close(os.open(unfinished, flags, 0o666 if model is None else 0o600))
+    unfinished.touch(0o666 if model is None else 0o600, exist_ok=False)
     try:
         if model is not None:
             _take_after(unfinished, model)
@@ -138,11 +132,10 @@ def replaced(path: Path, like: Path | None = None) -> Iterator[Path]:
 def real_path(path: Path) -> Path:
     """Where a path leads, its links followed; the file need not be there.
 
-    A link of the system to what a process has open, such as /dev/stdout, is not followed: its
-    text may name no file.
+    Links to what a process has open, such as /dev/stdout, are not: their text may name no file.
     """
     target = path
-    for _ in range(_MOST_LINKS):
+    for _ in range(40):  # links one after the other, as in Linux
         if _is_open(target) or not target.is_symlink():
             return target
         target = target.parent / target.readlink()
@@ -186,7 +179,7 @@ def scratch() -> Iterator[Path]:
     """A folder for passing files, which goes in the end; a ConfigError where there is no place."""
     remedy = "set TMPDIR to a folder that can be written to and whose name is UTF-8"
     with told(ConfigError, "no folder for temporary files", remedy):
-        folder = tempfile.TemporaryDirectory(prefix="physim-", ignore_cleanup_errors=True)
+        folder = tempfile.TemporaryDirectory(prefix=_SCRATCH, ignore_cleanup_errors=True)
     with folder as name:
         _scratch_folders.add(Path(name))
         if name.encode(errors="replace").decode() != name:  # the engine could not open its files
@@ -222,18 +215,8 @@ def _take_after(path: Path, model: Path) -> None:
     for owner in ((-1, status.st_gid), (status.st_uid, -1)):
         with suppress(PermissionError, AttributeError):  # Windows has none
             os.chown(path, *owner)
-    with suppress(PermissionError):
-        path.chmod(stat.S_IMODE(status.st_mode))
     with suppress(OSError):
         shutil.copystat(model, path)
-
-
-def _pour(source: Path, target: Path) -> None:
-    """Writes a file into a device or a pipe; a pipe that nobody reads is refused."""
-    handle = os.open(target, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK)
-    os.set_blocking(handle, True)
-    with os.fdopen(handle, "wb") as sink:
-        sink.write(source.read_bytes())
 
 
 def _sync(path: Path, access: int) -> None:
@@ -245,21 +228,10 @@ def _sync(path: Path, access: int) -> None:
     try:
         os.fsync(handle)
     except OSError as error:
-        if error.errno in _NOT_ON_DISK:
+        if error.errno in (errno.EIO, errno.ENOSPC, errno.EDQUOT):
             raise
     finally:
         os.close(handle)
-
-
-def _passing(name: str | bytes | int) -> bool:
-    """Whether a file is one of our temporary ones, or of Python's for its processes."""
-    if isinstance(name, int):
-        return False
-    place, folder = Path(os.fsdecode(name)), Path(tempfile.gettempdir())
-    inside = place.relative_to(folder).parts if place.is_relative_to(folder) else ("",)
-    return inside[0].startswith(_PASSING) or not _scratch_folders.isdisjoint(
-        [place, *place.parents]
-    )
 
 
 def data_folder(name: str) -> Path:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from physim.files import write_whole
+from physim.errors import ModelError
+from physim.files import read_plain, write_whole
 
 FILE_NAME = "computed.json"
 METHODS = 2  # raise when anything that is kept comes to be computed otherwise, and build the models
@@ -35,12 +35,13 @@ def result(method: str, inputs: bytes, compute: Callable[[], Any]) -> Any:
     The values are plain JSON; floats come back with every bit.
     """
     key = f"{method} {METHODS} {hashlib.sha256(inputs).hexdigest()}"
-    if _record is None and key in (own := _own.get({})):
-        return own[key]
-    value = _known[key] if key in _known else compute()
     if _record is not None:
-        _record[key] = value
-    return value
+        _record[key] = compute()
+        return _record[key]
+    own = _own.get({})
+    if key in own:
+        return own[key]
+    return _known[key] if key in _known else compute()
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -48,12 +49,9 @@ def read(path: Path) -> dict[str, Any]:
     if _record is not None:
         return {}
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:  # a pipe would wait
-            return {}
-        entries = json.loads(path.read_bytes())
+        entries = json.loads(read_plain(path, ModelError, "build the model", _LARGEST))
         found = {key: value for key, (value, seal) in entries.items() if seal == _seal(key, value)}
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+    except (ModelError, ValueError, TypeError, AttributeError, RecursionError):
         return {}
     _known.update(found)
     return found
@@ -73,14 +71,11 @@ def with_results(results: Mapping[str, Any]) -> Iterator[None]:
 def recorded() -> Iterator[dict[str, Any]]:
     """Collects the results that are asked for meanwhile, all of them computed anew."""
     global _record  # noqa: PLW0603
-    before = dict(_known)
-    _known.clear()
     _record = {}
     try:
         yield _record
     finally:
         _record = None
-        _known.update(before)
 
 
 def text(results: dict[str, Any]) -> str:
@@ -124,17 +119,13 @@ def read_sealed(path: Path, made_from: bytes) -> bytes | None:
         kept = path.read_bytes() if path.is_file() else b""  # a pipe would wait
     except OSError:
         return None
-    content = kept[_SEAL:]
-    return content if kept == _sealed(content, made_from) else None
+    seal, content = kept[:_SEAL], kept[_SEAL:]
+    return content if seal == hashlib.sha256(made_from + content).digest() else None
 
 
 def write_sealed(path: Path, made_from: bytes, content: bytes) -> None:
     """Keeps a content; raises as `write_whole`."""
-    write_whole(path, _sealed(content, made_from))
-
-
-def _sealed(content: bytes, made_from: bytes) -> bytes:
-    return hashlib.sha256(made_from + content).digest() + content
+    write_whole(path, hashlib.sha256(made_from + content).digest() + content)
 
 
 def _seal(key: str, value: Any) -> str:

@@ -19,21 +19,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from physim import config, errors, precomputed
+from physim.config import FAST, SETTLE_MODES, SetupOptions
 from physim.errors import ConfigError
+from physim.geometry import from_axis_angle, from_matrix, up_in_body
 from physim.physics.body import Body
 from physim.physics.fast.bounds import EnergyBound
 from physim.physics.state import RestCriterion, Trajectory
-from physim.physics.surfaces import EngineSettings
+from physim.physics.surfaces import EngineSettings, table
 from physim.pigs.mesh import write_text
-from physim.pigs.model import load_folder
+from physim.pigs.model import load_folder, load_model
 from physim.pigs.model_file import model_folder
 from physim.pigs.stable_poses import StableRest, model_rests
 from physim.poses.classify import classify, pig_contacts, table_contacts, table_gap_m
-from physim.quaternions import from_axis_angle, from_matrix, up_in_body
 from physim.rules.score import outcome_of, score_of
 from physim.seeding import MAX_SEED, stream
-from physim.setup_options import FAST, SETTLE_MODES, SetupOptions
-from physim.tosses.release import Draws, TossModel
+from physim.tosses.release import Draws, TossModel, toss
 from physim.types import (
     PIG_NAMES,
     TABLE,
@@ -97,7 +97,25 @@ class Setup:
         Raises:
             ConfigError, ModelError: an unknown name, or a file that cannot be used.
         """
-        return SetupOptions(model=model, **options).setup()
+        return cls.of(SetupOptions(model=model, **options))
+
+    @classmethod
+    def of(cls, options: SetupOptions) -> Setup:
+        """Loads what the names stand for.
+
+        Raises:
+            ConfigError, ModelError: an unknown name, or a file that cannot be used.
+        """
+        black, pink = (one or options.model for one in (options.black, options.pink))
+        black_model = load_model(black)
+        return cls(
+            black_model,
+            black_model if pink == black else load_model(pink),
+            toss(str(options.toss), options.height_mm),
+            table(options.surface, options.table_size_mm),
+            EngineSettings.with_step(options.time_step_s),
+            settle=options.settle,
+        )
 
     @property
     def pigs(self) -> tuple[PigModel, PigModel]:
@@ -195,17 +213,17 @@ def judge(
     """Rest -> contacts -> poses -> outcome -> score."""
     between = pig_contacts(models, rest.pigs, PIG_NAMES)
     pigs = []
-    for name, model, state, table, touching, basin, time_s in zip(
+    for name, model, state, known, touching, basin, time_s in zip(
         PIG_NAMES, models, rest.pigs, tables, between, rest.basins, rest.times_s, strict=True
     ):
         # What fell past the edge is below the table's plane, where gaps mean nothing.
         fallen = bool(state.position_m[2] < 0.0)
         if basin is not None:
-            reading, where = table.rests[basin].reading, basin
+            reading, where = known.rests[basin].reading, basin
         elif fallen:
             reading, where = PoseReading(Pose.OTHER, 1.0), None
         else:
-            reading, where = classify(model, state), table.nearest(state.quat_xyzw)
+            reading, where = classify(model, state), known.nearest(state.quat_xyzw)
         pigs.append(
             PigResult(
                 name=name,

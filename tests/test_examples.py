@@ -52,5 +52,6 @@ def test_no_example_is_left_out() -> None:
     assert {path.name for path in (EXAMPLES / "research").glob("*.py")} == {
         "castings.py",
         "do_the_pigs_differ.py",
+        "fisher_information.py",
         "fit.py",
     }

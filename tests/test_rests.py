@@ -9,7 +9,7 @@ import pytest
 import trimesh
 
 from physim import pigs
-from physim.quaternions import up_in_body
+from physim.geometry import up_in_body
 from physim.simulator import NamedRest, RestTable, Setup, Simulator, lying, turn_down
 from physim.statistics.counts import NAMED_POSES
 from physim.types import PigModel, Pose, RigidState, Status, Toss

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 from scipy.stats import kstest
 
-from physim.quaternions import (
+from physim.geometry import (
     conjugate,
     from_axis_angle,
     from_matrix,

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from physim.config import FAST, FULL
 from physim.dataset.plan import BatchPlan
 from physim.errors import PhysicsError, PhysimError
 from physim.physics.body import Body
 from physim.physics.simulate import PigsInEngine, PlainPyBullet, simulate
 from physim.seeding import stream
-from physim.setup_options import FAST, FULL
 from physim.simulator import RestTable, Setup, Simulator, judge
 from physim.statistics.counts import NAMED_POSES, Counts
 from physim.statistics.report import to_json as statistics_of

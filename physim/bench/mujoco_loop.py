@@ -16,9 +16,9 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
+from physim.geometry import body_to_world, world_to_body
 from physim.physics.body import Body, damping_ratio
 from physim.physics.state import PlainState, PlainStates
-from physim.quaternions import body_to_world, world_to_body
 from physim.simulator import Setup
 from physim.types import GRAVITY_M_S2, FloatArray
 

@@ -7,7 +7,6 @@ cannot lie in each of the six poses, or that often lies as no rule says, is refu
 
 from __future__ import annotations
 
-import hashlib
 import math
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from physim.calibrate.priors import Values, setup
 from physim.calibrate.target import ROLLS, HeightCounts, Progress, heights_mm, sample_of
 from physim.dataset.plan import PRELOAD, Job, SetupSource
 from physim.dataset.rows import decode, make_rows
-from physim.dataset.run import TaskRunner
+from physim.dataset.run import run_tasks
 from physim.dataset.workers import LocalWorkers
 from physim.errors import PhysimError
 from physim.simulator import RestTable, Setup, SimulationContext, Simulator
@@ -166,7 +165,7 @@ class Evaluator:
     def __enter__(self) -> Evaluator:
         self._workers = LocalWorkers(self._count, PRELOAD)
         screening = RestScreening.of(SimulationContext.of(self._base.pigs, self._base.table).rests)
-        self._kit = _kit(pickle.dumps((self._base, screening, self._change), protocol=5), 0)
+        self._kit = Job(0, pickle.dumps((self._base, screening, self._change), protocol=5))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -185,7 +184,7 @@ class Evaluator:
         for number, (content, screening) in enumerate(self._build(candidates)):
             trials.append(Trial(HeightCounts(), screening.problem, screening.severity))
             if not screening.problem:
-                kit, rolls = _kit(content, block.seed), block.of(number)
+                kit, rolls = Job(block.seed, content), block.of(number)
                 pieces += [
                     (number, kit, rolls[first : first + PIECE])
                     for first in range(0, len(rolls), PIECE)
@@ -218,8 +217,7 @@ class Evaluator:
     ) -> Iterator[tuple[Task, Made]]:
         """Each task with what a worker made of it, in the order in which they get done."""
         waiting = ((task,) for task in tasks)
-        crew = TaskRunner(self._workers, self._kit)
-        with closing(crew.results(make, lambda: next(waiting, None))) as results:
+        with closing(run_tasks(self._workers, self._kit, make, waiting)) as results:
             for task, result in results:
                 yield task[0], result
 
@@ -244,10 +242,6 @@ def _roll(base: Job, piece: _Piece) -> bytes | str:
         return make_rows(*piece[1:]).content
     except PhysimError as error:  # such as states that are not numbers
         return str(error)
-
-
-def _kit(content: bytes, seed: int) -> Job:
-    return Job(hashlib.sha256(content + str(seed).encode()).hexdigest(), seed, content)
 
 
 def simulate(setup: Setup, seed: int, first: int, count: int) -> HeightCounts:

@@ -21,7 +21,7 @@ from physim.config import MAX_ROLLS
 @click.option(
     "--dask",
     metavar="ADDRESS",
-    help="Roll on the workers of the Dask scheduler there (tcp://host:8786), or `local`.",
+    help="Roll on the workers of the Dask scheduler there (tcp://host:8786).",
 )
 @click.option(
     "--chunk-size",

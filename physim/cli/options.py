@@ -14,10 +14,9 @@ import click
 from click.core import ParameterSource
 
 from physim.cli.output import clean_stdout, print_json
-from physim.config import MAX_WORKERS, path
+from physim.config import MAX_WORKERS, SETTLE_MODES, SetupOptions, path
 from physim.errors import ConfigError, shown
 from physim.seeding import MAX_SEED
-from physim.setup_options import SETTLE_MODES, SetupOptions
 
 Decorator = Callable[[Any], Any]
 

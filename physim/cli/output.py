@@ -20,8 +20,8 @@ def resumable(out: object) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as stop:
-        kept = f"what was finished is kept in {out}" if out else "nothing was kept"
-        raise type(stop)(f"interrupted; {kept}: run the same command to go on") from None
+        kept = f"what was finished is kept in {out}: run the same command to go on"
+        raise type(stop)(f"interrupted; {kept if out else 'nothing was kept'}") from None
 
 
 @contextmanager

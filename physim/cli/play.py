@@ -30,15 +30,14 @@ from physim.cli.game_options import (
 )
 from physim.cli.options import SEED, file_path, given_options, pig_options, whole_number
 from physim.cli.output import clean_stdout
-from physim.config import text, whole
+from physim.config import SetupOptions, text, whole
 from physim.errors import ConfigError, GameError, shown_name
 from physim.files import read_plain
 from physim.seeding import MAX_SEED
-from physim.setup_options import SetupOptions
 
 if TYPE_CHECKING:
     from physim.game.outcomes import Distribution
-    from physim.rules.throws import Throw
+    from physim.rules.score import Throw
     from physim.terminal.console import Console
     from physim.terminal.savefile import SavedGame
     from physim.window.game_window import GameWindow
@@ -191,9 +190,8 @@ def _until_left(run: Callable[[], bool], console: Console, saved: SavedGame, wha
 
 
 def _play(saved: SavedGame, stdout: TextIO, pause: bool | None, watch: bool, fresh: bool) -> None:
-    from physim.terminal.advice import Adviser
     from physim.terminal.console import Console
-    from physim.terminal.game_loop import GameLoop, make_bots, seat_names
+    from physim.terminal.game_loop import Adviser, GameLoop, make_bots, seat_names
 
     game, options = saved.game, saved.options
     rules, players = game.start.rules, options["players"]
@@ -251,7 +249,7 @@ def _is_script(source: str) -> bool:
 
 def _read_script(path: Path) -> list[Throw]:
     """The throws of a file, one a line; a ConfigError for a line that is none."""
-    from physim.rules.throws import read_throw
+    from physim.rules.score import read_throw
 
     remedy = "name a text with a throw a line"
     try:

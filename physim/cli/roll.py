@@ -44,10 +44,9 @@ def roll(count: int, index: int, seed: int, as_json: bool, **names: Any) -> None
         raise click.BadParameter(f"the last index must not exceed {MAX_SEED}", param_hint="-n")
     with clean_stdout() as stdout:
         from physim.dataset import preload  # noqa: F401
-        from physim.setup_options import SetupOptions
-        from physim.simulator import Simulator
+        from physim.simulator import Setup, Simulator
 
-        with Simulator(SetupOptions(**names).setup()) as simulator:
+        with Simulator(Setup.named(**names)) as simulator:
             for which in range(index, index + count):
                 result = simulator.roll(seed, which)
                 if as_json:

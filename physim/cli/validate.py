@@ -97,9 +97,9 @@ def sensitivity(
 ) -> tuple[Any, str]:
     """Move one parameter at a time and see how often each pose comes up.
 
-    Central differences on the same tosses, with standard errors, and which combinations of the
-    parameters the real rolls tell apart. The rolls are kept in DIR/rolls, so the same command goes
-    on where it was stopped. It writes DIR/sensitivity.json and DIR/sensitivity.png.
+    Central differences on the same tosses, with standard errors. The rolls are kept in DIR/rolls,
+    so the same command goes on where it was stopped. It writes DIR/sensitivity.json and
+    DIR/sensitivity.png.
     """
     from physim.validate.sensitivity import run
 

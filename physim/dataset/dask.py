@@ -9,17 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack
+from typing import Any
 
-from physim.dataset.plan import Job
-from physim.dataset.workers import Workers, another_main
+from physim.dataset.workers import Workers
 from physim.errors import ConfigError, PhysimError, WorkerError, optional, shown_name
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 _LEAST_TASK_S = 2.0
 _TASKS_A_SECOND = 50  # of all workers: a task costs the scheduler 5 ms (docs/scale.md)
@@ -28,48 +24,97 @@ _ANSWER_S = 20.0  # of a busy scheduler
 _NO_WORKER_S = 60.0  # clusters that grow with their tasks need a while
 _COUNT_S = 1.0  # between two counts of the workers
 _LOGGERS = ("distributed", "distributed.client", "distributed.scheduler", "distributed.nanny")
-_SILENT = logging.CRITICAL + 1
 _KEPT = "finished parts are kept: run the same command again to go on"
 
 
-@contextmanager
-def open_cluster(address: str | None, workers: int) -> Iterator[ClusterWorkers]:
-    """Connects to a scheduler, or starts one on this machine.
-
-    Args:
-        address: of the scheduler, such as `tcp://host:8786`; None for a cluster of one's own.
-        workers: processes of that cluster of one's own.
+class ClusterWorkers(Workers):
+    """The workers of the scheduler at an address, however many there are at the moment.
 
     Raises:
         ConfigError: Dask is not installed, or no scheduler answers there.
     """
-    distributed = optional("distributed", "dask", "rolling on a Dask cluster")
-    with ExitStack() as held:
-        for name in _LOGGERS:  # what matters comes as an exception
-            logger = logging.getLogger(name)
-            held.callback(logger.setLevel, logger.level)
-            logger.setLevel(_SILENT)
-        if address is None:
-            with another_main():  # its processes must not run the user's script again
-                cluster = distributed.LocalCluster(
-                    n_workers=workers,
-                    threads_per_worker=1,
-                    dashboard_address="127.0.0.1:0",
-                    silence_logs=_SILENT,
-                )
-            address = held.enter_context(cluster).scheduler_address
-        else:
+
+    prefetch = 2
+    remote = True
+
+    def __init__(self, address: str) -> None:
+        distributed = optional("distributed", "dask", "rolling on a Dask cluster")
+        with ExitStack() as held:
+            for name in _LOGGERS:  # what matters comes as an exception
+                logger = logging.getLogger(name)
+                held.callback(logger.setLevel, logger.level)
+                logger.setLevel(logging.CRITICAL + 1)
             _check_scheduler(address)
-        client = held.enter_context(
-            distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
-        )
-        yield ClusterWorkers(client)
+            self._client = held.enter_context(
+                distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
+            )
+            self._held = held.pop_all()
+        self._executor: Executor = self._client.get_executor(pure=False)
+        self._count, self._counted_s = 1, -_COUNT_S
+        self._seen_s = time.monotonic()  # when there was a worker last
+
+    def count(self) -> int:
+        if time.monotonic() - self._counted_s >= _COUNT_S:
+            self.check()
+        return self._count
+
+    def task_s(self) -> float:
+        return max(_LEAST_TASK_S, self.count() / _TASKS_A_SECOND)
+
+    def submit(self, make: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        return self._executor.submit(make, *arguments)
+
+    def result(self, future: Future[Any]) -> Any:
+        """What a task came to; what it failed by is told as what it means here."""
+        from distributed import KilledWorker
+
+        try:
+            return future.result()
+        except CancelledError as error:
+            raise _lost() from error
+        except KilledWorker as error:
+            raise WorkerError(
+                f"workers at the same rolls died {error.allowed_failures + 1} times (killed, or "
+                f"out of memory?); {_KEPT}"
+            ) from error
+        except Exception as error:
+            cause: BaseException | None = error
+            while cause is not None and not isinstance(cause, PhysimError):
+                cause = cause.__cause__
+            raise cause or WorkerError(
+                f"a task failed on the Dask cluster ({_short(error)}); is physim installed for the "
+                f"scheduler and all workers, in the same version? {_KEPT}"
+            ) from error
+
+    def check(self) -> None:
+        """Asks the scheduler how many workers it has."""
+        now = time.monotonic()
+        try:
+            if self._client.status != "running":
+                raise _lost()
+            there = self._client.sync(self._client.scheduler.ncores, callback_timeout=_ANSWER_S)
+        except (OSError, TimeoutError, asyncio.TimeoutError) as error:  # two kinds in Python 3.10
+            raise _lost() from error
+        self._count, self._counted_s = max(1, len(there)), now
+        if there:
+            self._seen_s = now
+        elif now - self._seen_s > _NO_WORKER_S:
+            raise WorkerError(
+                f"the Dask scheduler has had no worker for {_NO_WORKER_S:.0f} s; start some with "
+                f"`dask worker {self._client.scheduler.address} --nthreads 1`; {_KEPT}"
+            )
+
+    def close(self) -> None:
+        """Drops the tasks that wait; the workers go on to serve others."""
+        with self._held:
+            if self._client.status == "running":
+                self._executor.shutdown(wait=False)
 
 
 def _check_scheduler(address: str) -> None:
     """Refuses an address at which no scheduler answers.
 
-    Asked before a `Client` is made: one that cannot connect takes long to give up and then prints.
+    Asked before a `Client` is made: one that cannot connect leaves tracebacks on stderr.
     """
     from distributed.core import rpc
 
@@ -90,88 +135,9 @@ def _check_scheduler(address: str) -> None:
         )
 
 
-class ClusterWorkers(Workers):
-    """The workers of one scheduler, however many there are at the moment."""
-
-    prefetch = 2
-    remote = True
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-        self._executor: Executor = client.get_executor(pure=False)
-        self._count, self._counted_s = 1, -_COUNT_S
-        self._seen_s = time.monotonic()  # when there was a worker last
-
-    def count(self) -> int:
-        now = time.monotonic()
-        if now - self._counted_s >= _COUNT_S:
-            there = self._ask_for_workers()
-            if there:
-                self._seen_s = now
-            self._count, self._counted_s = max(1, there), now
-        return self._count
-
-    def task_s(self) -> float:
-        return max(_LEAST_TASK_S, self.count() / _TASKS_A_SECOND)
-
-    def submit(self, make: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        return self._executor.submit(make, *arguments)
-
-    def send(self, job: Job) -> Any:
-        """The job as a task of its own: it travels once a worker, and again where it was lost."""
-        return self._client.submit(_unchanged, job, pure=False)
-
-    def check(self) -> None:
-        self._counted_s = -_COUNT_S
-        self.count()
-        if time.monotonic() - self._seen_s > _NO_WORKER_S:
-            raise WorkerError(
-                f"the Dask scheduler has had no worker for {_NO_WORKER_S:.0f} s; start some with "
-                f"`dask worker {self._client.scheduler.address} --nthreads 1`; {_KEPT}"
-            )
-
-    def explained(self, error: BaseException) -> BaseException:
-        from distributed import KilledWorker
-
-        if isinstance(error, CancelledError):
-            return _lost()
-        if isinstance(error, KilledWorker):
-            return WorkerError(
-                f"workers at the same rolls died {error.allowed_failures + 1} times (killed, or "
-                f"out of memory?); {_KEPT}"
-            )
-        cause: BaseException | None = error
-        while cause is not None and not isinstance(cause, PhysimError):
-            cause = cause.__cause__
-        return cause or WorkerError(
-            f"a task failed on the Dask cluster ({_short(error)}); is physim installed for the "
-            f"scheduler and all workers, in the same version? {_KEPT}"
-        )
-
-    def close(self) -> None:
-        """Drops the tasks that wait; the workers go on to serve others."""
-        if self._client.status == "running":
-            self._executor.shutdown(wait=False)
-
-    def _ask_for_workers(self) -> int:
-        """How many workers the scheduler has."""
-        try:
-            if self._client.status == "running":
-                ask = self._client.scheduler.ncores
-                return len(self._client.sync(ask, callback_timeout=_ANSWER_S))
-        except (OSError, TimeoutError, asyncio.TimeoutError) as error:  # two kinds in Python 3.10
-            raise _lost() from error
-        raise _lost()
-
-
-def _unchanged(job: Job) -> Job:
-    return job
-
-
 def _lost() -> WorkerError:
     return WorkerError(f"the connection to the Dask scheduler was lost; {_KEPT}")
 
 
 def _short(error: BaseException) -> str:
-    text = " ".join(str(error).split())
-    return (text or type(error).__name__)[:120]
+    return (" ".join(str(error).split()) or type(error).__name__)[:120]

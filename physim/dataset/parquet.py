@@ -7,47 +7,34 @@ carries a checksum, and every part the hash of its configuration.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from enum import Enum
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import compute, parquet
+from pyarrow import parquet
 
-from physim.dataset.counts_only import read_count_store
 from physim.dataset.manifest import (
     COUNTS,
     NAME,
     ROLLS,
+    CountStore,
     Manifest,
     make_folder,
     read_manifest,
     write_whole,
 )
-from physim.dataset.rows import COLUMNS, COUNTED, NULLABLE, SCHEMA, decode
+from physim.dataset.rows import COLUMNS, NULLABLE, SCHEMA, decode
 from physim.errors import DatasetError
 from physim.files import told
-from physim.statistics.counts import Counts
-from physim.types import PIG_NAMES, Outcome, Pose, Status
+from physim.statistics.counts import COUNTED, Counts
 
 FOLDER = "rolls"
-_THREADS = 4
-_PARTS_A_BLOCK = 500  # bounds the memory of `read_counts`
-_DIGITS = 12  # of the last index that a batch can have: names sort as their rolls do
-_SHA_KEY = b"physim.configuration_sha256"
-_FIRST_KEY = b"physim.first_index"
+_NAME = re.compile("part-([0-9]{12})\\.parquet")  # names sort as their rolls do
 # Floats repeat too rarely for a dictionary: without one, files are a fifth smaller.
 _DICTIONARY = [name for name, kind in COLUMNS.items() if kind == "string"]
-_KINDS: dict[str, type[Enum]] = {
-    "status": Status,
-    "outcome": Outcome,
-    **{f"{pig}_pose": Pose for pig in PIG_NAMES},
-}
 _AGAIN = "and run the same `physim batch` command again"
 
 
@@ -57,16 +44,11 @@ class PartStore:
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self._manifest = manifest
         self._parts = folder / FOLDER
-        # Of chunks that are not whole: rows by their first index, and how many are missing.
+        # Of chunks that are not whole: rows by their first index.
         self._waiting: dict[range, dict[int, pa.Table]] = {}
-        self._missing: dict[range, int] = {}
         make_folder(self._parts)
-        parts = part_paths(folder)
-        with ThreadPoolExecutor(_THREADS) as threads:
-            tables = threads.map(lambda at: read_part(at[1], at[0], manifest, COLUMNS), parts)
-            rows = [table.num_rows for table in tables]
         # First index to rows, of every part that is there and whole.
-        self._there = {first: count for (first, _), count in zip(parts, rows, strict=True)}
+        self._there = {first: table.num_rows for first, table in _tables(folder, manifest, COLUMNS)}
 
     @property
     def done(self) -> int:
@@ -88,24 +70,20 @@ class PartStore:
         """
         waiting = self._waiting.setdefault(chunk, {})
         waiting[task.start] = decode(content)
-        self._missing[chunk] = self._missing.get(chunk, len(chunk)) - len(task)
-        if not self._missing[chunk]:
-            del self._waiting[chunk], self._missing[chunk]
+        if sum(table.num_rows for table in waiting.values()) == len(chunk):
+            del self._waiting[chunk]
             self._write(chunk, [waiting[first] for first in sorted(waiting)])
 
     def close(self) -> None:
-        """Nothing is left to write: a part is kept as it comes."""
+        """Writes nothing: a part is kept as it comes."""
 
     def _write(self, chunk: range, tables: list[pa.Table]) -> None:
         """Writes the part of a chunk, after the rows that it has had before the batch grew."""
         first = chunk.start - chunk.start % self._manifest.chunk_size
-        path = self._parts / _part_name(first)
+        path = self._parts / f"part-{first:012d}.parquet"
         if first < chunk.start:
             tables = [read_part(path, first, self._manifest, COLUMNS), *tables]
-        metadata = {
-            _SHA_KEY: self._manifest.configuration_sha256.encode(),
-            _FIRST_KEY: str(first).encode(),
-        }
+        metadata = _metadata(first, self._manifest)
         sink = pa.BufferOutputStream()
         parquet.write_table(
             pa.concat_tables(tables).combine_chunks().replace_schema_metadata(metadata),
@@ -128,23 +106,24 @@ def part_paths(folder: Path) -> list[tuple[int, Path]]:
     with told(DatasetError, f"{parts}: cannot be read", "see to its permissions"):
         there = sorted(parts.iterdir()) if parts.is_dir() else []
     for path in there:
-        plain = path.is_file()  # reading a pipe would wait for ever
-        if path.name.startswith(".") and plain and path.suffix.lower() != ".parquet":
-            continue
-        digits = path.stem.removeprefix("part-")
-        first = int(digits) if digits.isdecimal() else 0
-        if path.name != _part_name(first) or not plain:
+        name, plain = _NAME.fullmatch(path.name), path.is_file()  # a pipe would let one wait
+        if name and plain:
+            found.append((int(name[1]), path))
+        elif not (plain and path.name.startswith(".") and path.suffix.lower() != ".parquet"):
             raise _stray(path)
-        found.append((first, path))
-    return sorted(found)
+    return found
 
 
-def _part_name(first: int) -> str:
-    return f"part-{first:0{_DIGITS}d}.parquet"
+def _stray(path: Path) -> DatasetError:
+    return DatasetError(f"{path}: not a part of this dataset; move that file away {_AGAIN}")
 
 
-def _stray(path: Path, more: str = "") -> DatasetError:
-    return DatasetError(f"{path}: not a part of this dataset{more}; move that file away {_AGAIN}")
+def _metadata(first: int, manifest: Manifest) -> dict[bytes, bytes]:
+    """What the part of that first index carries beside its rows."""
+    return {
+        b"physim.configuration_sha256": manifest.configuration_sha256.encode(),
+        b"physim.first_index": str(first).encode(),
+    }
 
 
 def read_part(path: Path, first: int, manifest: Manifest, columns: Iterable[str]) -> pa.Table:
@@ -153,11 +132,9 @@ def read_part(path: Path, first: int, manifest: Manifest, columns: Iterable[str]
         content = path.open("rb")  # by name, the library reads none that is no UTF-8
     try:
         with content, parquet.ParquetFile(content, page_checksum_verification=True) as file:
-            kept = file.schema_arrow.metadata or {}
-            if not file.schema_arrow.equals(SCHEMA) or kept.get(_FIRST_KEY) != str(first).encode():
+            schema, kept = file.schema_arrow, file.schema_arrow.metadata or {}
+            if not (schema.equals(SCHEMA) and _metadata(first, manifest).items() <= kept.items()):
                 raise _stray(path)
-            if kept.get(_SHA_KEY) != manifest.configuration_sha256.encode():
-                raise _stray(path, ", but of another configuration")
             last = min(manifest.chunk_size, manifest.n - first)
             if first % manifest.chunk_size or not 0 < file.metadata.num_rows <= last:
                 raise DatasetError(
@@ -192,10 +169,8 @@ def read_columns(
     wanted = list(COLUMNS) if columns is None else list(columns)
     if unknown := [name for name in wanted if name not in COLUMNS]:
         raise DatasetError(f"{folder}: no column `{unknown[0]}` (valid: {', '.join(COLUMNS)})")
-    blocks = list(_blocks(Path(folder), read_manifest(folder), wanted))
-    if not blocks:
-        return {name: np.empty(0) for name in wanted}
-    table = pa.concat_tables(blocks)
+    tables = [table for _, table in _tables(Path(folder), read_manifest(folder), wanted)]
+    table = pa.concat_tables(tables or [SCHEMA.empty_table()])
     arrays = {name: table[name].to_numpy() for name in wanted}
     # The same type without any null.
     return {name: a.astype(float) if name in NULLABLE else a for name, a in arrays.items()}
@@ -206,23 +181,18 @@ def read_counts(folder: Path | str) -> Counts:
     folder = Path(folder)
     manifest = read_manifest(folder)
     if manifest.kind == COUNTS:
-        return read_count_store(folder, manifest)
+        return CountStore(manifest.n, 1, folder, manifest.configuration_sha256).counts
     counts = Counts()
-    for table in _blocks(folder, manifest, COUNTED):
-        columns = {name: table[name] for name in COUNTED}
-        for name, kind in _KINDS.items():  # names as codes, which is much faster
-            names = pa.array([member.value for member in kind])
-            columns[name] = compute.fill_null(compute.index_in(columns[name], names), -1)
-        counts += Counts.from_columns(**{name: c.to_numpy() for name, c in columns.items()})
+    for _, table in _tables(folder, manifest, COUNTED):
+        counts += Counts.from_columns(**{name: table[name].to_numpy() for name in COUNTED})
     return counts
 
 
-def _blocks(folder: Path, manifest: Manifest, columns: Sequence[str]) -> Iterator[pa.Table]:
-    """The parts in order, some hundred at a time."""
+def _tables(
+    folder: Path, manifest: Manifest, columns: Iterable[str]
+) -> Iterator[tuple[int, pa.Table]]:
+    """First index and rows of every part, in order."""
     if manifest.kind != ROLLS:
         raise DatasetError(f"{folder}: holds counts only, no rolls")
-    parts = iter(part_paths(folder))
-    with ThreadPoolExecutor(_THREADS) as threads:
-        while block := list(islice(parts, _PARTS_A_BLOCK)):
-            tables = threads.map(lambda at: read_part(at[1], at[0], manifest, columns), block)
-            yield pa.concat_tables(tables)
+    for first, path in part_paths(folder):
+        yield first, read_part(path, first, manifest, columns)

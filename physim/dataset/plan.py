@@ -17,21 +17,24 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from physim import __version__, config, precomputed
-from physim.config import MAX_ROLLS
+from physim.config import MAX_ROLLS, SetupOptions
 from physim.errors import WorkerError
 from physim.seeding import MAX_SEED
-from physim.setup_options import SetupOptions
 from physim.types import PigModel, Roll
 
 if TYPE_CHECKING:
     from physim.simulator import Setup, SimulationContext
 
-_LEAST_CHUNK = 200  # rolls a file: a few seconds of work
-_MOST_CHUNK = 50_000  # 15 MB while they wait for their chunk
 _FILES = 1_000  # a dataset, about: each costs two waits for the disk, and opening it later
+_CHUNKS = (200, 1_000, 5_000, 10_000)  # rolls a file: a few seconds of work, or more
+_MOST_CHUNK = 50_000  # 15 MB while they wait for their chunk
 _COUNTS_CHUNK = 1_000_000  # rolls a task, at most; nothing waits
+LIMITS = {"n": (1, MAX_ROLLS), "seed": (0, MAX_SEED), "chunk_size": (1, MAX_ROLLS)}
+"""The least and the most of each number of a plan."""
 PRELOAD = ("physim.dataset.preload", "physim.dataset.workers", "physim.dataset.rows")
 """Modules that workers need for real rolls, the slowest first."""
+
+Json = dict[str, Any]
 
 
 class Roller(Protocol):
@@ -75,17 +78,22 @@ class BatchPlan(SetupOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "n", config.whole("n", self.n, 1, MAX_ROLLS))
-        object.__setattr__(self, "seed", config.whole("seed", self.seed, 0, MAX_SEED))
-        if self.chunk_size is not None:
-            size = config.whole("chunk_size", self.chunk_size, 1, MAX_ROLLS)
-            object.__setattr__(self, "chunk_size", size)
+        for name, limits in LIMITS.items():
+            value = getattr(self, name)
+            if name != "chunk_size" or value is not None:
+                object.__setattr__(self, name, config.whole(name, value, *limits))
 
-    def names(self) -> dict[str, Any]:
+    def names(self) -> Json:
         """The names and numbers as they were given, without the sizes."""
         return {"seed": self.seed, **super().names()}
 
-    def configuration(self) -> dict[str, Any]:
+    def setup(self) -> Setup:
+        """Loads what the names stand for; raises as `Setup.of`."""
+        from physim.simulator import Setup
+
+        return Setup.of(self)
+
+    def configuration(self) -> Json:
         """Every parameter that the rolls depend on; see `resolve`."""
         return resolve(self.seed, self.settle, self.setup())
 
@@ -105,13 +113,7 @@ def default_chunk_size(n: int, counts_only: bool = False) -> int:
     """Rolls a file: 200, or more where that would make too many files."""
     if counts_only:
         return _COUNTS_CHUNK
-    for size in (_LEAST_CHUNK, 1_000, 5_000, 10_000):
-        if n <= size * _FILES:
-            return size
-    return _MOST_CHUNK
-
-
-Json = dict[str, Any]
+    return next((size for size in _CHUNKS if n <= size * _FILES), _MOST_CHUNK)
 
 
 def resolve(seed: int, settle: str, setup: Setup) -> Json:
@@ -134,32 +136,6 @@ def resolve(seed: int, settle: str, setup: Setup) -> Json:
     return plain
 
 
-def sha256(configuration: Mapping[str, Any]) -> str:
-    """A hash that is equal for equal configurations; floats count to the last bit."""
-    text = json.dumps(configuration, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
-    """One text a differing entry, those that both have first.
-
-    Such as `toss.heights_m: [0.127] there, [0.203] here`.
-    """
-    absent = "(not there)"
-    one, two = dict(_flat(there)), dict(_flat(here))
-    keys = sorted({*one, *two}, key=lambda key: (key not in one or key not in two, key))
-    pairs = ((key, one.get(key, absent), two.get(key, absent)) for key in keys)
-    return [f"{key}: {a} there, {b} here" for key, a, b in pairs if json.dumps(a) != json.dumps(b)]
-
-
-def _flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in data.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
-
-
 def _model(model: PigModel) -> Json:
     digest = hashlib.sha256()
     for part in model.parts:
@@ -178,6 +154,31 @@ def _fields(value: Any) -> Json:
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
+def sha256(configuration: Mapping[str, Any]) -> str:
+    """A hash that is equal for equal configurations; floats count to the last bit."""
+    text = json.dumps(configuration, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
+    """One text a differing entry, those that both have first.
+
+    Such as `toss.heights_m: [0.127] there, [0.203] here`.
+    """
+    one, two = dict(_flat(there)), dict(_flat(here))
+    keys = sorted({*one, *two}, key=lambda key: (key not in one or key not in two, key))
+    pairs = [(key, one.get(key, "(not there)"), two.get(key, "(not there)")) for key in keys]
+    return [f"{key}: {a} there, {b} here" for key, a, b in pairs if json.dumps(a) != json.dumps(b)]
+
+
+def _flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
 BITS = "bits"
 _LIBRARIES = ("pybullet", "numpy", "scipy", "trimesh")
 _POINTS = 5_000  # two processors' sines differ in one of some thousand
@@ -190,22 +191,17 @@ def these_versions() -> dict[str, str]:
 
 def this_platform() -> dict[str, str]:
     """What could change the bits of a roll, besides the libraries."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text(errors="replace").splitlines() if info.exists() else []
+    models = (line.partition(":")[2] for line in lines if line.startswith("model name"))
     return {
         "machine": platform.machine(),
         "system": platform.system(),
         "python": platform.python_version(),
         "libc": " ".join(platform.libc_ver()).strip(),
-        "processor": _processor(),
+        "processor": next(models, platform.processor()).strip(),
         BITS: _bits(),
     }
-
-
-def _processor() -> str:
-    """The model of the processor: libraries choose their code by it."""
-    info = Path("/proc/cpuinfo")
-    text = info.read_text(encoding="utf-8", errors="replace") if info.exists() else ""
-    models = (line.partition(":")[2] for line in text.splitlines() if line.startswith("model name"))
-    return next(models, platform.processor()).strip()
 
 
 @cache
@@ -219,40 +215,34 @@ def _bits() -> str:
     """
     spread = [k * 0.6180339887498949 % 1.0 for k in range(1, _POINTS + 1)]  # in (0, 1)
     wide = [14.0 * share - 7.0 for share in spread]
-    functions = (math.sin, math.cos, math.tan, math.atan, math.exp)
-    numbers = [function(x) for function in functions for x in wide]
-    inner = (math.asin, math.acos, math.log, math.log2)
-    numbers += [function(x) for function in inner for x in spread]
-    numbers += [math.atan2(y, x) for y, x in zip(wide, spread, strict=True)]
-    numbers += [math.hypot(y, x) for y, x in zip(wide, spread, strict=True)]
-    numbers += [x**y for y, x in zip(wide, spread, strict=True)]
+    of_any = (math.sin, math.cos, math.tan, math.atan, math.exp)
+    of_share = (math.asin, math.acos, math.log, math.log2)
+    of_two = (math.atan2, math.hypot, lambda y, x: x**y)
+    numbers = [function(x) for function in of_any for x in wide]
+    numbers += [function(x) for function in of_share for x in spread]
+    numbers += [function(y, x) for function in of_two for y, x in zip(wide, spread, strict=True)]
     angles = np.array(wide)
     rows = angles[: 3 * (_POINTS // 3)].reshape(-1, 3)
     arrays = (np.array(numbers), np.sin(angles), np.cos(angles), (rows**2).sum(axis=1))
     return hashlib.sha256(np.concatenate(arrays).tobytes()).hexdigest()[:16]
 
 
-@dataclass(frozen=True)
-class Sample:
-    """Roll 0 as a machine made it: its columns by name, and the machine's platform and versions."""
+def sample_roll(roller: Roller, seed: int) -> Json:
+    """Roll 0 as this machine makes it, its platform and versions: entries of a manifest."""
+    from physim.dataset.rows import named, row_of
 
-    roll: Json
-    platform: dict[str, str]
-    versions: dict[str, str]
+    check_roll = named(row_of(roller.roll(seed, 0)))
+    return {
+        "check_roll": check_roll,
+        "platform": this_platform(),
+        "versions": these_versions(),
+    }
 
-    @classmethod
-    def of(cls, roller: Roller, seed: int) -> Sample:
-        """The sample of this machine."""
-        from physim.dataset.rows import named, row_of
 
-        return cls(named(row_of(roller.roll(seed, 0))), this_platform(), these_versions())
-
-    def unlike(self, other: Sample) -> list[str]:
-        """In what the rolls of another machine differ, as `differences`; empty if in nothing."""
-        return differences(
-            {BITS: self.platform.get(BITS), **self.roll},
-            {BITS: other.platform.get(BITS), **other.roll},
-        )
+def other_bits(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
+    """In what the rolls of two machines differ, as `differences`; empty if in nothing."""
+    one, two = ({BITS: x["platform"].get(BITS), **x["check_roll"]} for x in (there, here))
+    return differences(one, two)
 
 
 @dataclass(frozen=True)
@@ -260,25 +250,21 @@ class Job:
     """What a worker needs to make rolls: content, not names, so it needs none of our files.
 
     Attributes:
-        key: differs where the content differs.
         seed: of the rolls.
         content: a pickled `SetupSource`.
         versions: what the worker must run; None where workers are of this machine.
-        sample: what roll 0 must come out as, to the last bit; None likewise.
+        sample: what `sample_roll` must come out as, to the last bit; None there too.
     """
 
-    key: str
     seed: int
     content: bytes
     versions: dict[str, str] | None = None
-    sample: Sample | None = None
+    sample: Json | None = None
 
     @classmethod
     def of(cls, plan: BatchPlan, versions: dict[str, str] | None = None) -> Job:
         """The job of a plan; raises as `BatchPlan.setup`."""
-        content = pickle.dumps(plan.source(), protocol=5)
-        key = hashlib.sha256(content + str(plan.seed).encode()).hexdigest()
-        return cls(key, plan.seed, content, versions)
+        return cls(plan.seed, pickle.dumps(plan.source(), protocol=5), versions)
 
     def open(self, held: ExitStack) -> Roller:
         """A simulator, which `held` closes, if this machine makes the rolls that are wanted.
@@ -290,8 +276,7 @@ class Job:
         unlike = differences(self.versions, these_versions()) if self.versions else []
         if not unlike:
             roller: Roller = held.enter_context(pickle.loads(self.content).open())
-            if self.sample is not None:
-                unlike = self.sample.unlike(Sample.of(roller, self.seed))
+            unlike = other_bits(self.sample, sample_roll(roller, self.seed)) if self.sample else []
         if unlike:
             differing = "; ".join(unlike[:3]).replace(" there", " wanted")
             raise WorkerError(

@@ -14,10 +14,11 @@ _hidden = "scipy" not in _modules
 if _hidden:
     _modules["scipy"] = None  # an import fails as if it were not installed
 try:
-    from physim import compiled, simulator  # noqa: F401
+    import physim.compiled
+    import physim.simulator
     from physim.physics.fast import world  # noqa: F401
 
-    compiled.load()  # Numba loads most of itself at the first call of anything compiled
+    physim.compiled.load()  # Numba loads most of itself at the first call of anything compiled
 finally:
     if _hidden:
         del _modules["scipy"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 from typing import TextIO
 
 _TERMINAL_S, _LOG_S = 0.2, 10.0  # between two texts
@@ -24,8 +25,7 @@ class ProgressLine:
         self._stream, self._things = stream, things
         self._terminal = stream is not None and stream.isatty()
         self._wait_s = _TERMINAL_S if self._terminal else _LOG_S
-        self._silent_until_s = time.monotonic() + after_s
-        self._next_s = 0.0  # when the next text may be shown
+        self._silent_until_s = self._next_s = time.monotonic() + after_s
         self._began_s = 0.0
         self._first: int | None = None
         self._width = 0
@@ -37,7 +37,9 @@ class ProgressLine:
 
     def note(self, text: str) -> None:
         """Shows what is at work, where there is no total to count towards."""
-        if self._due():
+        now = time.monotonic()
+        if now >= self._next_s:
+            self._next_s = now + self._wait_s
             self._write(text)
 
     def __call__(self, done: int, total: int) -> None:
@@ -47,14 +49,14 @@ class ProgressLine:
             if 0 < done < total:
                 self._write(f"{done:,} of {total:,} {self._things} were there already")
             return
-        if not self._due(done >= total):
-            return
-        new = done - self._first
+        if done >= total and now >= self._silent_until_s:
+            self._next_s = now
+        new, seconds = done - self._first, max(now - self._began_s, 1e-9)
         text = f"{done:,} of {total:,} {self._things}"
         if new >= _ENOUGH or done >= total:
-            rate = new / max(now - self._began_s, 1e-9)
-            text += f", {rate:,.1f}/s, {_clock((total - done) / rate) if rate else '?'} left"
-        self._write(text)
+            left = timedelta(seconds=round((total - done) * seconds / max(new, 1)))
+            text += f", {new / seconds:,.1f}/s, {str(left).removeprefix('0:')} left"
+        self.note(text)
 
     def restart(self, things: str = "rolls") -> None:
         """Ends the line, and begins one of other things."""
@@ -64,34 +66,14 @@ class ProgressLine:
     def close(self) -> None:
         """Ends the line that was rewritten."""
         if self._width:
-            self._put("\n")
-            self._width = 0
+            self._write("", "\n")
 
-    def _due(self, last: bool = False) -> bool:
-        now = time.monotonic()
-        if now < self._silent_until_s or (now < self._next_s and not last):
-            return False
-        self._next_s = now + self._wait_s
-        return True
-
-    def _write(self, text: str) -> None:
-        if self._terminal:
-            self._put("\r" + text.ljust(self._width))
-            self._width = len(text)
-        else:
-            self._put(text + "\n")
-
-    def _put(self, text: str) -> None:
-        if self._stream is None:
-            return
+    def _write(self, text: str, end: str = "") -> None:
+        line = "\r" + text.ljust(self._width) if self._terminal else text + "\n"
+        self._width = len(text) if self._terminal else 0
         try:
-            self._stream.write(text)
-            self._stream.flush()
+            if self._stream is not None:
+                self._stream.write(end or line)
+                self._stream.flush()
         except (OSError, ValueError):
             self._stream = None
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -11,18 +11,25 @@ import os
 import signal
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from multiprocessing import current_process, get_context, parent_process, resource_tracker, util
+from functools import partial
+from multiprocessing import (
+    current_process,
+    forkserver,
+    get_context,
+    parent_process,
+    resource_tracker,
+    util,
+)
 from multiprocessing.connection import wait
 from multiprocessing.context import BaseContext
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
-from physim.dataset.plan import Job
+from physim.dataset.plan import Job, Roller
 from physim.errors import WorkerError
 from physim.files import refusal, remove_scratch, told
 
@@ -39,6 +46,33 @@ _LIMITS = (
 _start_lock = threading.Lock()
 
 T = TypeVar("T")
+
+
+class WorkerState:
+    """The simulator of the job that was asked for last; threads wait for each other."""
+
+    def __init__(self) -> None:
+        self._open: tuple[Job, Roller] | None = None
+        self._held = ExitStack()
+        self._lock = threading.RLock()
+
+    @contextmanager
+    def roller(self, job: Job) -> Iterator[Roller]:
+        """Opens the simulator of a job if need be."""
+        with self._lock:
+            if self._open is None or self._open[0] != job:
+                self.close()
+                self._open = job, job.open(self._held)
+            yield self._open[1]
+
+    def close(self) -> None:
+        """Closes the simulator, if one is open."""
+        with self._lock:
+            self._open = None
+            self._held.close()
+
+
+state = WorkerState()  # of this process
 
 
 class Workers:
@@ -60,10 +94,6 @@ class Workers:
         """How long a task should take [s]."""
         return _TASK_S
 
-    def send(self, job: Job) -> Any:
-        """What stands for the job in the arguments of a task."""
-        return job
-
     def submit(self, make: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Hands out a task."""
         future: Future[Any] = Future()
@@ -73,19 +103,16 @@ class Workers:
             future.set_exception(error)
         return future
 
-    def restart(self) -> None:
-        """Replaces workers after a `BrokenExecutor`."""
+    def result(self, future: Future[Any]) -> Any:
+        """What a finished task came to; raises a `BrokenExecutor` if it is to be made again."""
+        return future.result()
 
     def check(self) -> None:
         """Called while nothing comes back; raises a WorkerError if nothing ever will."""
 
-    def explained(self, error: BaseException) -> BaseException:
-        """What a failed task is to be told as."""
-        return error
-
     def close(self) -> None:
-        """Ends them; tasks that wait are dropped."""
-        _close_rolls()
+        """Ends them and drops the tasks that wait; another task starts them again."""
+        state.close()
 
 
 class LocalWorkers(Workers):
@@ -104,12 +131,8 @@ class LocalWorkers(Workers):
     def submit(self, make: Callable[..., Any], *arguments: Any) -> Future[Any]:
         if self._count == 1:
             return super().submit(make, *arguments)
-        if self._pool is None:
-            self._pool = WorkerPool(self._count)
+        self._pool = self._pool or WorkerPool(self._count)
         return self._pool.submit(make, *arguments)
-
-    def restart(self) -> None:
-        self.close()
 
     def check(self) -> None:
         """Finds out whether a pool, which tells of processes that end, runs at all."""
@@ -119,18 +142,21 @@ class LocalWorkers(Workers):
             raise WorkerError(f"the pool of worker processes has failed; {_LIMITS}")
 
     def close(self) -> None:
+        """Ends them after their present tasks, or at once where this is interrupted too."""
         pool, self._pool = self._pool, None
         if pool is not None:
-            pool.close()
+            try:
+                pool.shutdown(wait=True, cancel_futures=True)
+            except BaseException:  # a second Ctrl-C; Python would wait for them at its end
+                pool.kill()
+                raise
         super().close()
 
 
 class WorkerPool(ProcessPoolExecutor):
     """Worker processes that start fast, stay quiet at a Ctrl-C and end with their parent.
 
-    Args:
-        workers: how many, at least 2.
-        prepare: called in each with `arguments`, once.
+    There are at least two, and each calls `prepare` with `arguments` once.
     """
 
     def __init__(
@@ -140,24 +166,15 @@ class WorkerPool(ProcessPoolExecutor):
         super().__init__(workers, context(), _start_worker, (prepare, *arguments))
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """As the base class's; raises a WorkerError where no process can be started."""
-        hand_out = super().submit
+        """Hands out a task; raises a WorkerError where no process can be started."""
+        hand_out = partial(super().submit, fn, *args, **kwargs)
         try:
-            if len(self._processes or ()) < self._wanted:
-                return _undisturbed(lambda: hand_out(fn, *args, **kwargs))
-            return hand_out(fn, *args, **kwargs)
+            complete = len(self._processes or ()) == self._wanted
+            return hand_out() if complete else _undisturbed(hand_out)
         except OSError as error:
             if error.errno is None:  # its pipes were closed meanwhile, as a worker died
                 raise BrokenExecutor(str(error)) from error
             raise WorkerError(refusal(error, "worker processes cannot be started")) from error
-
-    def close(self) -> None:
-        """Ends them after their present tasks, or at once where this is interrupted too."""
-        try:
-            self.shutdown(wait=True, cancel_futures=True)
-        except BaseException:  # a second Ctrl-C; Python would wait for them at its end
-            self.kill()
-            raise
 
     def kill(self) -> None:
         """Ends them at once, at whatever they are."""
@@ -167,39 +184,29 @@ class WorkerPool(ProcessPoolExecutor):
 
 def cores() -> int:
     """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def possible(workers: int) -> int:
-    """So many workers, or a WorkerError where there is no room; 1 where there can be no others."""
-    if workers == 1:
-        return 1
-    # Refused half-way, Python's own pool would leave a traceback of its server, or hang.
-    with ExitStack() as held, told(WorkerError, f"no room for {workers} workers"):
-        for _ in range(_FILES + _FILES_A_WORKER * workers):
-            held.callback(os.close, os.open(os.devnull, os.O_RDONLY))
-    try:
-        if current_process().daemon:
-            raise OSError("a daemonic process, such as one of multiprocessing.Pool, has none")
-        Path.cwd()  # processes start in it
-        context().Lock()
-    except (OSError, ImportError) as error:
-        warnings.warn(
-            f"no worker processes here ({error}; are the current folder and /dev/shm there?); "
-            "all is done in this one, as with workers=1",
-            stacklevel=2,
-        )
-        return 1
+    """So many workers; a WorkerError where this process can have none, or not so many.
+
+    Refused half-way, Python's own pool would leave a traceback of its server, or hang.
+    """
+    remedy = "or do all in this process, with workers=1"
+    with ExitStack() as held, told(WorkerError, f"no {workers} worker processes here", remedy):
+        if workers > 1:
+            if current_process().daemon:
+                raise OSError("one of multiprocessing.Pool has no processes of its own")
+            Path.cwd()  # they start in it
+            context().Lock()  # needs /dev/shm
+            for _ in range(_FILES + _FILES_A_WORKER * workers):
+                held.callback(os.close, os.open(os.devnull, os.O_RDONLY))
     return workers
 
 
 def begin(modules: tuple[str, ...]) -> None:
     """Starts the fork server, if there is to be one, to load these modules; returns at once."""
     if FORKS:
-        from multiprocessing import forkserver
-
         forkserver.set_forkserver_preload([*modules, "concurrent.futures.process"])
         context()
 
@@ -211,8 +218,6 @@ def context() -> BaseContext:
     too long for a socket.
     """
     if FORKS and os.getpid() == _PROCESS:
-        from multiprocessing import forkserver
-
         with suppress(OSError):
             _undisturbed(forkserver.ensure_running)
             return get_context("forkserver")
@@ -232,9 +237,9 @@ def _undisturbed(start: Callable[[], T]) -> T:
     try:
         with ThreadPoolExecutor(1) as thread:
             return thread.submit(started).result()
+    except BrokenExecutor:
+        raise
     except RuntimeError as error:
-        if isinstance(error, BrokenExecutor):
-            raise
         raise WorkerError(f"worker processes cannot be started ({error}); {_LIMITS}") from error
 
 
@@ -255,7 +260,7 @@ def another_main() -> Iterator[None]:
         finally:
             sys.modules["__main__"] = main
             for name, value in before.items():
-                os.environ.pop(name)
+                del os.environ[name]
                 if value is not None:
                     os.environ[name] = value
 
@@ -268,27 +273,20 @@ def _start_worker(prepare: Callable[..., None] | None, *arguments: Any) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: _leave())
-    util.Finalize(None, _close_rolls, exitpriority=0)  # a forked process runs no `atexit`
+    util.Finalize(None, state.close, exitpriority=0)  # a forked process runs no `atexit`
     os.dup2(2, 1)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     if prepare is not None:
         prepare(*arguments)
 
 
-def _close_rolls() -> None:
-    """Closes the simulator of this process, if one is open."""
-    if (rows := sys.modules.get("physim.dataset.rows")) is not None:
-        rows.close_simulator()
-
-
 def _leave_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
+    if (parent := parent_process()) is not None:
         wait([parent.sentinel])
         _leave()
 
 
-def _leave() -> NoReturn:
+def _leave() -> None:
     """Ends this process at once, also when asked again meanwhile; loads nothing for it."""
     try:
         remove_scratch()

@@ -28,11 +28,10 @@ from physim.game.game_state import (
     Start,
     State,
     Thrown,
-    may_call,
+    call_refusal,
 )
-from physim.rules.ruleset import MAX_TARGET, Effect, RuleSet
-from physim.rules.score import outcome_of, points_text
-from physim.rules.throws import Throw, is_right, labelled_throws, read_prediction, read_throw
+from physim.rules.ruleset import MAX_TARGET, Effect, RuleSet, is_right, read_prediction
+from physim.rules.score import Throw, labelled_throws, outcome_of, points_text, read_throw
 from physim.types import Outcome
 
 _WHATEVER_THE_POSES = (Outcome.OINKER, Outcome.PIGGYBACK, Outcome.OFF_TABLE, Outcome.UNSETTLED)
@@ -104,7 +103,9 @@ class Game:
     def _do_of_player(self, event: Called | Removed | Corrected, seat: int) -> None:
         state, name = self.state, self.players[seat].name
         if isinstance(event, Called):
-            self._check_call(seat, name)
+            refusal = call_refusal(state, seat, [player.name for player in self.players])
+            if refusal:
+                raise GameError(refusal)
             if event.prediction != read_prediction(event.prediction, state.rules):
                 raise GameError(f"`{event.prediction}` is not as `read_prediction` returns it")
             state.shout(seat, event.prediction)
@@ -116,24 +117,6 @@ class Game:
             state.correct(seat, event.score)
         else:
             raise GameError(f"a score is from 0 to {MAX_TARGET}, found {event.score}")
-
-    def _check_call(self, seat: int, name: str) -> None:
-        state, rules = self.state, self.state.rules
-        if may_call(state, seat):
-            return
-        if not rules.hog_call:
-            why = f"the rules {rules.name} have no Hog Call; change them by hog_call=true"
-        elif state.call is not None:
-            first = self.players[state.call.caller].name
-            why = f"{first} was the first to shout; one Hog Call a throw"
-        elif seat == state.current:
-            why = f"{name} has the pigs: only another player may call"
-        elif state.out[seat]:
-            why = f"{name} is out of the game and cannot call"
-        else:
-            needed = rules.hog_call_least_points
-            why = f"{name} has {state.scores[seat]} points banked; a Hog Call needs {needed}"
-        raise GameError(why)
 
     def undo(self) -> Event:
         """Takes the last move back, as far as the start; `do` makes it again.
@@ -221,7 +204,24 @@ def _whole(text: str) -> int:
 def tell(start: Start, before: State, event: Event, after: State) -> list[str]:
     """What a move did, a line a fact; the last line names the winner or the next player."""
     names = [player.name for player in start.players]
-    lines = _told(start, names, before, event, after)
+    roller = names[before.current]
+    if isinstance(event, Thrown):
+        lines = _thrown(names, before, event.throw, after)
+    elif isinstance(event, Points):
+        lines = [f"{roller}: {event.points:+d} points; {after.turn_total} this turn"]
+    elif isinstance(event, Banked):
+        lines = [f"{roller} banks {before.turn_total}: {after.scores[before.current]}"]
+        if before.rules.overshot(before.total):
+            beyond = f"{before.total}, more than {before.rules.target}"
+            lines = [f"{roller} would have {beyond}: banks nothing, {after.scores[before.current]}"]
+    else:
+        seat = start.seat(event.player)
+        what = "is taken out of the game"
+        if isinstance(event, Called):
+            what = f"calls {event.prediction}"
+        elif isinstance(event, Corrected):
+            what = f"is corrected from {before.scores[seat]} to {event.score}"
+        lines = [f"{names[seat]} {what}"]
     if after.winner is not None:
         lines.append(f"{names[after.winner]} wins with {after.scores[after.winner]}")
     elif after.turns != before.turns:
@@ -235,28 +235,6 @@ def standings(start: Start, state: State) -> str:
         f"{player.name} {score}{' (out)' if out else ''}"
         for player, score, out in zip(start.players, state.scores, state.out, strict=True)
     )
-
-
-def _told(
-    start: Start, names: Sequence[str], before: State, event: Event, after: State
-) -> list[str]:
-    roller = names[before.current]
-    if isinstance(event, Thrown):
-        return _thrown(names, before, event.throw, after)
-    if isinstance(event, Points):
-        return [f"{roller}: {event.points:+d} points; {after.turn_total} this turn"]
-    if isinstance(event, Banked):
-        score = after.scores[before.current]
-        if before.rules.overshot(before.total):
-            beyond = f"{before.total}, more than {before.rules.target}"
-            return [f"{roller} would have {beyond}: banks nothing, {score}"]
-        return [f"{roller} banks {before.turn_total}: {score}"]
-    seat = start.seat(event.player)
-    if isinstance(event, Called):
-        return [f"{names[seat]} calls {event.prediction}"]
-    if isinstance(event, Removed):
-        return [f"{names[seat]} is taken out of the game"]
-    return [f"{names[seat]} is corrected from {before.scores[seat]} to {event.score}"]
 
 
 def _thrown(names: Sequence[str], before: State, throw: Throw, after: State) -> list[str]:

@@ -16,8 +16,8 @@ import numpy as np
 
 from physim import config
 from physim.errors import GameError, shown, shown_name
-from physim.rules.ruleset import Effect, End, FirstPlayer, RuleSet
-from physim.rules.throws import Throw, is_right, transfer
+from physim.rules.ruleset import Effect, RuleSet, is_right, transfer
+from physim.rules.score import Throw
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,7 @@ class State:
 
     def best_opponent(self) -> int:
         """The most points that another player who is still in has banked."""
-        return max(
-            score
-            for seat, score in enumerate(self.scores)
-            if seat != self.current and not self.out[seat]
-        )
+        return max(self.scores[seat] for seat in self.playing if seat != self.current)
 
     def shout(self, caller: int, prediction: str) -> None:
         """A Hog Call."""
@@ -140,14 +136,14 @@ class State:
 
     def _settle(self, call: PendingCall, throw: Throw) -> None:
         right = is_right(call.prediction, throw, self.rules)
-        moved = transfer(self.rules, right, throw.points or 0)
-        for seat, change in ((call.caller, moved.caller), (self.current, moved.roller)):
+        changes = transfer(self.rules, right, throw.points or 0)
+        for seat, change in zip((call.caller, self.current), changes, strict=True):
             self.scores[seat] = max(0, self.scores[seat] + change)
         # One of the two at most has gained.
         self._end_if_reached(call.caller if right else self.current)
 
     def _end_if_reached(self, seat: int) -> None:
-        if self.rules.end is End.AT_ONCE and self.rules.reached(self.scores[seat]):
+        if self.rules.end == "at_once" and self.rules.reached(self.scores[seat]):
             self._end_game(seat)
 
     def _end_game(self, winner: int) -> None:
@@ -167,7 +163,7 @@ class State:
             round_ends = round_ends or self.current == self.first
             if not self.out[self.current]:
                 break
-        if round_ends and self.rules.end is End.END_OF_ROUND:
+        if round_ends and self.rules.end == "end_of_round":
             order = sorted(self.playing, key=lambda seat: (seat - self.first) % self.seats)
             at_target = [seat for seat in order if self.rules.reached(self.scores[seat])]
             if at_target:  # of equal scores `max` takes the first
@@ -219,15 +215,20 @@ class Corrected:
 Event = Called | Thrown | Points | Banked | Removed | Corrected
 
 
-def may_call(state: State, seat: int) -> bool:
-    """Whether this player may shout now."""
+def call_refusal(state: State, seat: int, names: Sequence[object]) -> str:
+    """Why this player may not shout now; empty for one who may."""
+    rules, name = state.rules, names[seat]
+    if not rules.hog_call:
+        return f"the rules {rules.name} have no Hog Call; change them by hog_call=true"
+    if state.call is not None:
+        return f"{names[state.call.caller]} was the first to shout; one Hog Call a throw"
+    if seat == state.current:
+        return f"{name} has the pigs: only another player may call"
+    if state.out[seat]:
+        return f"{name} is out of the game and cannot call"
+    banked, needed = state.scores[seat], rules.hog_call_least_points
     return (
-        state.rules.hog_call
-        and state.call is None
-        and state.winner is None
-        and seat != state.current
-        and not state.out[seat]
-        and state.scores[seat] >= state.rules.hog_call_least_points
+        "" if banked >= needed else f"{name} has {banked} points banked; a Hog Call needs {needed}"
     )
 
 
@@ -253,16 +254,11 @@ class Start:
     first: int = 0  # seat that begins
 
     def seat(self, player: str) -> int:
-        """The place of a player's id.
-
-        Raises:
-            GameError: no such player.
-        """
-        for seat, one in enumerate(self.players):
-            if one.id == player:
-                return seat
-        ids = ", ".join(f"{one.id} ({one.name})" for one in self.players)
-        raise GameError(f"no player `{shown_name(player)}` (players: {ids})")
+        """The place of a player's id, or GameError."""
+        ids = [one.id for one in self.players]
+        if player not in ids:
+            raise GameError(f"no player `{shown_name(player)}` (valid: {', '.join(ids)})")
+        return ids.index(player)
 
 
 def start(
@@ -292,17 +288,16 @@ def start(
             f"a game has 2 to {MAX_PLAYERS} players, found {len(names)}; name each of them"
         )
     plain = [config.text("a player's name", name).strip() for name in names]
-    for name in plain:
+    given = [0] * len(plain) if scores is None else list(scores)
+    if len(given) != len(plain):
+        raise GameError(f"{len(plain)} players, but {len(given)} scores to start from")
+    for name, score in zip(plain, given, strict=True):
         if len(name) > _LONGEST_NAME or not name.isprintable():
             raise GameError(
                 f"{shown(name)} is no name of a player: at most {_LONGEST_NAME} letters"
             )
         if plain.count(name) > 1:
             raise GameError(f"two players are called {name}; give each a name of their own")
-    given = [0] * len(plain) if scores is None else list(scores)
-    if len(given) != len(plain):
-        raise GameError(f"{len(plain)} players, but {len(given)} scores to start from")
-    for name, score in zip(plain, given, strict=True):
         if type(score) is not int or not 0 <= score < rules.target:
             raise GameError(
                 f"{name} cannot start from {shown(score)}: points from 0 to "
@@ -313,12 +308,10 @@ def start(
             f"{shown_name(first)} cannot begin: not one of the players ({', '.join(plain)})"
         )
     players = tuple(Player(f"p{number}", name) for number, name in enumerate(plain, start=1))
-    seat = 0
-    if first is not None:
-        seat = plain.index(first)
-    elif rules.first_player is FirstPlayer.ROTATION:
+    seat = 0 if first is None else plain.index(first)
+    if first is None and rules.first_player == "rotation":
         seat = game_number % len(plain)
-    elif rules.first_player is FirstPlayer.RANDOM:
+    if first is None and rules.first_player == "random":
         if rng is None:
             raise GameError("the rules draw the first player: give a seed, or name who begins")
         seat = int(rng.integers(len(plain)))

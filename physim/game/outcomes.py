@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from physim.errors import ConfigError
-from physim.rules.ruleset import Effect, Reach, RuleSet
-from physim.rules.throws import Throw
+from physim.rules.ruleset import Effect, RuleSet
+from physim.rules.score import Throw
 from physim.types import Roll
 
 _BLOCK = 4096  # throws drawn at a time; part of what a seed means
@@ -67,25 +67,23 @@ def throw_of_roll(roll: Roll) -> Throw:
 
 @dataclass(frozen=True)
 class ThrowOdds:
-    """A distribution under a rule set: one throw, those that are rolled again left out.
+    """A distribution under a rule set: one throw, those that are rolled again left out."""
 
-    Attributes:
-        points: distinct points of a throw after which the turn goes on, ascending; 0 where the
-            rules let a pig off the table count for nothing.
-        probabilities: of each.
-    """
-
-    points: tuple[int, ...]
-    probabilities: tuple[float, ...]
+    pairs: tuple[tuple[int, float], ...]  # points after which a turn goes on, and probabilities
     loses_turn: float
     loses_score: float
     eliminates: float
     rolls_again: float  # of all throws
 
     @property
-    def pairs(self) -> list[tuple[int, float]]:
-        """Points and their probabilities."""
-        return list(zip(self.points, self.probabilities, strict=True))
+    def nothing(self) -> float:
+        """Probability of 0 points in a turn that goes on: a pig off the table in some rules."""
+        return sum(probability for points, probability in self.pairs if points == 0)
+
+    @property
+    def scoring(self) -> list[tuple[int, float]]:
+        """Points above 0, ascending, and their probabilities."""
+        return [(points, probability) for points, probability in self.pairs if points > 0]
 
     @property
     def expected_points(self) -> float:
@@ -121,14 +119,13 @@ def odds(distribution: Distribution, rules: RuleSet) -> ThrowOdds:
         )
     # Banked points and what calls move are multiples of this.
     step = math.gcd(*by_points)
-    if rules.reach is Reach.EXACTLY and rules.target % step:
+    if rules.reach == "exactly" and rules.target % step:
         raise ConfigError(
             f"{distribution.name}: all of its points are multiples of {step}, so nobody would ever "
             f"stand at exactly {rules.target}; take a target that is one, or reach=at_least"
         )
     return ThrowOdds(
-        tuple(sorted(by_points)),
-        tuple(by_points[points] / counts for points in sorted(by_points)),
+        tuple((points, by_points[points] / counts) for points in sorted(by_points)),
         by_effect[Effect.LOSES_TURN] / counts,
         by_effect[Effect.LOSES_SCORE] / counts,
         by_effect[Effect.ELIMINATES] / counts,

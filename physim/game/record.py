@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from physim.errors import ConfigError, GameError
-from physim.files import read_plain, told, write_whole
+from physim.files import read_plain, write_whole
 from physim.game.game import Game
 from physim.game.game_state import Banked, Called, Corrected, Event, Points, Removed, Thrown, start
 from physim.rules.ruleset import from_options, to_options
-from physim.rules.throws import Throw
+from physim.rules.score import Throw
 from physim.types import Outcome, Pose
 
 FORMAT = "physim game 1"
@@ -97,9 +97,8 @@ def read(path: Path) -> Any:
     Raises:
         GameError: no such file, or no JSON.
     """
-    with told(GameError, f"{path}: cannot be read", "see to its permissions"):
-        if not path.is_file():
-            raise GameError(f"{path}: no saved game there")
+    if not path.is_file():
+        raise GameError(f"{path}: no saved game there")
     content = read_plain(path, GameError, "name the file of a saved game", MAX_BYTES)
     try:
         return json.loads(content)

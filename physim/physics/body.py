@@ -27,8 +27,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from physim import precomputed
-from physim.convex import inside_margin, plane_axes
-from physim.quaternions import conjugate, from_matrix, multiply, normalized, rotate
+from physim.geometry import (
+    conjugate,
+    from_matrix,
+    inside_margin,
+    multiply,
+    normalized,
+    plane_axes,
+    rotate,
+)
 from physim.types import GRAVITY_M_S2, ExactValue, FloatArray, PigModel, RigidState, Surface, Triple
 
 # Off-diagonal inertia below this share of the largest moment counts as zero, so

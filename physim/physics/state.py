@@ -27,10 +27,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from physim import quaternions
+from physim import geometry
 from physim.compiled import compiled
-from physim.convex import inside_margin
 from physim.errors import PhysicsError
+from physim.geometry import inside_margin
 from physim.physics.body import Body
 from physim.types import (
     GRAVITY_M_S2,
@@ -47,9 +47,9 @@ from physim.types import (
 GRAVITY = 9.81  # of `types`, repeated since compiled code takes constants as they are
 TOUCH_M = 1e-4  # pigs this near to each other may lean on each other
 
-up_in_body = compiled(quaternions.up_in_body)
-world_to_body = compiled(quaternions.world_to_body)
-body_to_world = compiled(quaternions.body_to_world)
+up_in_body = compiled(geometry.up_in_body)
+world_to_body = compiled(geometry.world_to_body)
+body_to_world = compiled(geometry.body_to_world)
 
 
 @compiled
@@ -267,7 +267,7 @@ class RestDetector:
         """
         if off_table(state.position_m, self._table):
             return False
-        points = quaternions.rotate(state.quat_xyzw, self._body.hull_m) + state.position_m
+        points = geometry.rotate(state.quat_xyzw, self._body.hull_m) + state.position_m
         low = float(points[:, 2].min())
         allowed = self.criterion.clearance * self._body.model.height_m
         if low > allowed:
@@ -405,7 +405,7 @@ def _between(a: PlainState, b: PlainState, share: float) -> PlainState:
     return PlainState.of(
         RigidState(
             np.array(mixed(a.centre_m, b.centre_m)),
-            quaternions.normalized(quat),
+            geometry.normalized(quat),
             np.array(mixed(a.velocity_m_s, b.velocity_m_s)),
             np.array(mixed(a.spin_rad_s, b.spin_rad_s)),
         )

@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from physim import precomputed
-from physim.convex import convex_polygon, inside_margin, plane_axes
 from physim.errors import ModelError
+from physim.geometry import convex_polygon, inside_margin, plane_axes
 from physim.pigs.rolling import TIE, IntArray, Polyhedron, Rolling, ends_of, matrix, polyhedron
 from physim.types import ExactValue, FloatArray, PigModel
 

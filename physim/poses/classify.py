@@ -28,8 +28,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from physim.convex import separation
-from physim.quaternions import heights, rotate, up_in_body
+from physim.geometry import heights, rotate, separation, up_in_body
 from physim.types import (
     FEET,
     TABLE,

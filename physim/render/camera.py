@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
-from physim.quaternions import rotate, up_in_body
+from physim.geometry import rotate, up_in_body
 from physim.render.pig_meshes import PlacedPig, pig_look
 from physim.render.replay import Replay
 from physim.types import ExactValue, FloatArray

@@ -12,9 +12,8 @@ import numpy as np
 from PIL import Image as Pillow
 from PIL import ImageDraw, ImageFont
 
-from physim.convex import convex_polygon, inside_margin
+from physim.geometry import convex_polygon, inside_margin, rotate, up_in_body
 from physim.poses.classify import heights_m, table_gap_m, table_gaps
-from physim.quaternions import rotate, up_in_body
 from physim.render.camera import framing
 from physim.render.pig_meshes import PlacedPig
 from physim.render.replay import Replay

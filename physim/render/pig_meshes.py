@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from physim.geometry import rotate
 from physim.pigs.model import LoadedModel, load_all
-from physim.quaternions import rotate
 from physim.render.light import ambient_visibility
 from physim.types import BLACK, ExactValue, FloatArray, RigidState
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from physim.config import FULL
 from physim.dataset.manifest import ROLLS, Manifest, read_manifest
 from physim.dataset.parquet import part_paths, read_part
 from physim.dataset.plan import BatchPlan
@@ -17,7 +18,6 @@ from physim.dataset.rows import COLUMNS, named, row_of
 from physim.errors import DatasetError
 from physim.physics.state import Trajectory
 from physim.render.pig_meshes import PlacedPig
-from physim.setup_options import FULL
 from physim.simulator import Setup, Simulator
 from physim.types import PIG_NAMES, RigidState, Roll, Table
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import map_coordinates
 
-from physim.quaternions import matrix
+from physim.geometry import matrix
 from physim.render.camera import View, framing
 from physim.render.light import LAMP, OPEN_LIGHT, ShadowMap, shade
 from physim.render.pig_meshes import Color, PigLook, PlacedPig, linear, pig_look, srgb

@@ -1,4 +1,7 @@
-"""Rule sets: every choice that the rules of a game leave, as YAML files in `sets/`.
+"""Rule sets: every choice that the rules of a game leave, as YAML files in `sets/`; the Hog Call.
+
+A prediction is a text: the label of a throw (`trotter+razorback`), or the points (`15`) where the
+rule set says so. A pig out, an oinker and a piggyback cannot be called.
 
 What no rule set may choose: an unsettled or ambiguous roll is rolled again (and counted), a pig
 out costs the turn, and a roll is worth what `scores.yaml` says.
@@ -10,74 +13,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
 from physim import config
-from physim.errors import ConfigError, shown
+from physim.errors import ConfigError, hint, shown, shown_name
+from physim.rules.score import SHORT_POSES, Throw, labelled_throws
 from physim.types import Outcome
 
 SETS_FOLDER = Path(__file__).with_name("sets")
 DEFAULT = "box"
 MAX_TARGET = 100_000
 NAMED_TARGETS = {"faster": 100, "longer": 500}
-
-
-class Reach(str, Enum):
-    """How the target counts as reached."""
-
-    AT_LEAST = "at_least"
-    EXACTLY = "exactly"
-
-
-class End(str, Enum):
-    """When a game ends of which a player has reached the target."""
-
-    AT_ONCE = "at_once"
-    END_OF_ROUND = "end_of_round"
-
-
-class FirstPlayer(str, Enum):
-    """Who begins; `rotation` is the next seat in every game."""
-
-    CHOSEN = "chosen"
-    RANDOM = "random"
-    ROTATION = "rotation"
-
-
-class OinkerCosts(str, Enum):
-    """What an oinker takes."""
-
-    GAME_SCORE = "game_score"
-    TURN = "turn"
-
-
-class Piggyback(str, Enum):
-    """What a piggyback does to its roller."""
-
-    ELIMINATES = "eliminates"
-    COSTS_EVERYTHING = "costs_everything"
-
-
-class OffTable(str, Enum):
-    """What a pig off the table does."""
-
-    ROLL_AGAIN = "roll_again"
-    NOTHING = "nothing"
-    TURN = "turn"
-
-
-class Predicts(str, Enum):
-    """What a Hog Call names."""
-
-    POSITIONS = "positions"
-    POINTS = "points"
-
-
-class Pays(str, Enum):
-    """A right Hog Call, caller's gain and roller's loss; a wrong one is double for both."""
-
-    DOUBLE_DOUBLE = "double_double"
-    SINGLE_DOUBLE = "single_double"
 
 
 class Effect(Enum):
@@ -101,64 +47,65 @@ class RuleSet:
         reach: with `exactly`, a turn that would go beyond the target banks nothing.
         end: with `end_of_round`, the highest score wins once a round ends in which somebody
             stands at the target; of equal ones the player who was earlier in the round.
-        first_player: who begins.
+        first_player: who begins; `rotation` is the next seat in every game.
         oinker_costs: all banked points, or those of the turn.
         piggyback: ends its roller's game, or costs all banked points.
         off_table: rolled again, a roll of 0 points, or the end of the turn.
         hog_call: whether calls are allowed.
         hog_call_least_points: banked by who wants to call.
         hog_call_predicts: the exact positions, or the points.
-        hog_call_pays: what a right call moves.
+        hog_call_pays: a right call, caller's gain and roller's loss; a wrong one is double for
+            both.
         title, source: one text each.
     """
 
     name: str = DEFAULT
     target: int = 100
-    reach: Reach = Reach.AT_LEAST
-    end: End = End.AT_ONCE
-    first_player: FirstPlayer = FirstPlayer.CHOSEN
-    oinker_costs: OinkerCosts = OinkerCosts.GAME_SCORE
-    piggyback: Piggyback = Piggyback.ELIMINATES
-    off_table: OffTable = OffTable.ROLL_AGAIN
+    reach: Literal["at_least", "exactly"] = "at_least"
+    end: Literal["at_once", "end_of_round"] = "at_once"
+    first_player: Literal["chosen", "random", "rotation"] = "chosen"
+    oinker_costs: Literal["game_score", "turn"] = "game_score"
+    piggyback: Literal["eliminates", "costs_everything"] = "eliminates"
+    off_table: Literal["roll_again", "nothing", "turn"] = "roll_again"
     hog_call: bool = True
     hog_call_least_points: int = 20
-    hog_call_predicts: Predicts = Predicts.POSITIONS
-    hog_call_pays: Pays = Pays.DOUBLE_DOUBLE
+    hog_call_predicts: Literal["positions", "points"] = "positions"
+    hog_call_pays: Literal["double_double", "single_double"] = "double_double"
     title: str = field(default="", compare=False)
     source: str = field(default="", compare=False)
 
     def reached(self, score: int) -> bool:
         """Whether that many banked points are at the target."""
-        if self.reach is Reach.EXACTLY:
-            return score == self.target
-        return score >= self.target
+        return score == self.target if self.reach == "exactly" else score >= self.target
 
     def overshot(self, score: int) -> bool:
         """Whether that many points are more than may be banked."""
-        return self.reach is Reach.EXACTLY and score > self.target
+        return self.reach == "exactly" and score > self.target
 
     def effect(self, outcome: Outcome) -> Effect:
         """What a roll of that name does to its roller."""
         if outcome is Outcome.PIG_OUT:
             return Effect.LOSES_TURN
         if outcome is Outcome.OINKER:
-            whole = self.oinker_costs is OinkerCosts.GAME_SCORE
-            return Effect.LOSES_SCORE if whole else Effect.LOSES_TURN
+            return _EFFECTS[self.oinker_costs]
         if outcome is Outcome.PIGGYBACK:
-            out = self.piggyback is Piggyback.ELIMINATES
-            return Effect.ELIMINATES if out else Effect.LOSES_SCORE
+            return _EFFECTS[self.piggyback]
         if outcome is Outcome.OFF_TABLE:
-            return _OFF_TABLE[self.off_table]
+            return _EFFECTS[self.off_table]
         if outcome in (Outcome.UNSETTLED, Outcome.AMBIGUOUS):
             return Effect.ROLLS_AGAIN
         return Effect.SCORES
 
 
-_OFF_TABLE = {
-    OffTable.ROLL_AGAIN: Effect.ROLLS_AGAIN,
-    OffTable.NOTHING: Effect.NOTHING,
-    OffTable.TURN: Effect.LOSES_TURN,
+_EFFECTS = {
+    "game_score": Effect.LOSES_SCORE,
+    "turn": Effect.LOSES_TURN,
+    "eliminates": Effect.ELIMINATES,
+    "costs_everything": Effect.LOSES_SCORE,
+    "roll_again": Effect.ROLLS_AGAIN,
+    "nothing": Effect.NOTHING,
 }
+"""What the values of `oinker_costs`, `piggyback` and `off_table` do to a roller."""
 _TYPES = get_type_hints(RuleSet)
 _TEXTS = ("title", "source")
 OPTIONS = tuple(item.name for item in fields(RuleSet) if item.name not in ("name", *_TEXTS))
@@ -200,8 +147,7 @@ def from_options(name: str, options: Mapping[str, Any], where: str) -> RuleSet:
 
 def to_options(rules: RuleSet) -> dict[str, Any]:
     """All options as plain values, in the order of the files."""
-    values = {name: getattr(rules, name) for name in OPTIONS}
-    return {name: getattr(value, "value", value) for name, value in values.items()}
+    return {name: getattr(rules, name) for name in OPTIONS}
 
 
 def read_change(text: str) -> tuple[str, object]:
@@ -240,4 +186,49 @@ def _value(key: str, value: object, named: str) -> Any:
         if isinstance(value, str) and key == "target":
             value = NAMED_TARGETS.get(value, value)
         return config.whole(named, value, 1 if key == "target" else 0, MAX_TARGET)
-    return kind(config.one_of(named, value, [member.value for member in kind]))
+    return config.one_of(named, value, get_args(kind))
+
+
+def predictions(rules: RuleSet) -> list[str]:
+    """All that may be called."""
+    scoring = {label: throw for label, throw in labelled_throws().items() if throw.points}
+    if rules.hog_call_predicts == "points":
+        return [str(points) for points in sorted({throw.points or 0 for throw in scoring.values()})]
+    return list(scoring)
+
+
+def read_prediction(text: str, rules: RuleSet) -> str:
+    """A prediction in its one form: `razorback trotter` and `r+t` become `trotter+razorback`.
+
+    Raises:
+        ConfigError: nothing that may be called.
+    """
+    valid = predictions(rules)
+    words = [SHORT_POSES.get(word, word) for word in text.replace("+", " ").split()]
+    for given in (" ".join(words), "+".join(words), "+".join(reversed(words))):
+        if given in valid:
+            return given
+    raise ConfigError(
+        f"a Hog Call names one of {', '.join(valid)}; `{shown_name(text)}` cannot be called"
+        f"{hint(text, valid)}"
+    )
+
+
+def is_right(prediction: str, throw: Throw, rules: RuleSet) -> bool:
+    """Whether the throw is the one that was predicted."""
+    if rules.hog_call_predicts == "points":
+        return prediction == str(throw.points)
+    return prediction == throw.label
+
+
+def transfer(rules: RuleSet, right: bool, points: int) -> tuple[int, int]:
+    """What a call moves for its caller and for the roller, before the floor of zero.
+
+    Args:
+        rules: of the game.
+        right: whether the call came true.
+        points: of the throw.
+    """
+    if not right:
+        return -2 * points, 2 * points
+    return points if rules.hog_call_pays == "single_double" else 2 * points, -2 * points

@@ -1,7 +1,8 @@
-"""The outcome and the points of one roll, from the poses of its two pigs.
+"""The outcome and the points of one roll, and the throw that the game makes of it.
 
-Symmetric in the two pigs: nothing here depends on which one is black. What a roll
-does to a turn or a game (banking, being out, hog call) is in `ruleset`.
+Symmetric in the two pigs: nothing here depends on which one is black. The label of a throw says
+what came up: the outcome's name, or for a mixed combo both positions, such as `trotter+snouter`.
+What a throw does to a turn or a game (banking, being out, Hog Call) is in `ruleset`.
 
 References:
     `scores.yaml` beside this file, and the rulebook that comes with the game.
@@ -9,9 +10,10 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from itertools import combinations
 from pathlib import Path
 
 from physim import config
@@ -35,19 +37,6 @@ class Score:
 def points_text(points: int | None) -> str:
     """Points in words: `no points` (None), `1 point`, `15 points`."""
     return "no points" if points is None else f"{points} point{'s' * (points != 1)}"
-
-
-@dataclass(frozen=True)
-class ScoreTable:
-    """The points of `scores.yaml`.
-
-    Attributes:
-        single: points of a pose when the other pig lies on a side.
-        by_outcome: points of every outcome that has one fixed value.
-    """
-
-    single: Mapping[Pose, int]
-    by_outcome: Mapping[Outcome, int]
 
 
 def outcome_of(
@@ -92,12 +81,11 @@ def score_of(outcome: Outcome, black: Pose, pink: Pose) -> int | None:
     Raises:
         ValueError: a mixed combo of poses that have no single value.
     """
-    table = score_table()
     if outcome is not Outcome.MIXED_COMBO:
-        return table.by_outcome.get(outcome)
-    if black not in table.single or pink not in table.single:
+        return point_table().get(outcome)
+    if len({black, pink} & {*SCORING_POSES}) < 2:
         raise ValueError(f"no mixed combo: {black.value} and {pink.value}")
-    return table.single[black] + table.single[pink]
+    return sum(point_table()[Outcome(pose.value)] for pose in (black, pink))
 
 
 def score(
@@ -125,22 +113,92 @@ def pose_named(name: Pose | str) -> Pose:
     Raises:
         ConfigError: unknown; the message names the nearest valid one.
     """
-    try:
-        return Pose(name)
-    except ValueError:
-        valid = [pose.value for pose in Pose]
+    valid = [pose.value for pose in Pose]
+    if name not in valid:
         raise ConfigError(
             f"unknown pose `{shown_name(name)}`{hint(name, valid)} (valid: {', '.join(valid)})"
-        ) from None
+        )
+    return Pose(name)
 
 
 @cache
-def score_table() -> ScoreTable:
-    """The points of `scores.yaml`, read once."""
+def point_table() -> Mapping[Outcome, int]:
+    """The points of every outcome that has one fixed value, from `scores.yaml`."""
     data = config.load(Path(__file__).with_name("scores.yaml"))
-    single, double = data["single_points"], data["double_points"]
-    by_outcome = {outcome: data[f"{outcome.value}_points"] for outcome in _FLAT_OUTCOMES}
+    points = {outcome: data[f"{outcome.value}_points"] for outcome in _FLAT_OUTCOMES}
     for pose in SCORING_POSES:
-        by_outcome[Outcome(pose.value)] = single[pose.value]
-        by_outcome[Outcome(f"double_{pose.value}")] = double[pose.value]
-    return ScoreTable({Pose(name): points for name, points in single.items()}, by_outcome)
+        points[Outcome(pose.value)] = data["single_points"][pose.value]
+        points[Outcome(f"double_{pose.value}")] = data["double_points"][pose.value]
+    return points
+
+
+@dataclass(frozen=True)
+class Throw:
+    """What the two pigs showed.
+
+    Attributes:
+        outcome: the name of the roll.
+        points: what it is worth; 0 for a pig out, an oinker and a piggyback; None for a roll off
+            the table, unsettled or ambiguous.
+        poses: of both pigs, where they are known; a mixed combo always has them, unless only
+            its points were typed in.
+    """
+
+    outcome: Outcome
+    points: int | None
+    poses: tuple[Pose, Pose] | None = None
+
+    @cached_property
+    def label(self) -> str:
+        """The outcome's name; of a mixed combo both positions, joined by a plus sign."""
+        if self.outcome is Outcome.MIXED_COMBO and self.poses is not None:
+            return combo_label(self.poses)
+        return self.outcome.value
+
+
+def combo_label(poses: Iterable[Pose]) -> str:
+    """Both positions of a mixed combo, the same in either order."""
+    return "+".join(pose.value for pose in sorted(poses, key=list(Pose).index))
+
+
+def throw_of(black: Pose, pink: Pose) -> Throw:
+    """The throw of two poses of pigs that lie apart."""
+    outcome = outcome_of(black, pink)
+    return Throw(outcome, score_of(outcome, black, pink), (black, pink))
+
+
+def labelled_throws() -> dict[str, Throw]:
+    """Every throw that the rules name, by its label; mixed combos one by one."""
+    points = point_table()
+    throws = {outcome.value: Throw(outcome, points[outcome]) for outcome in points}
+    for pair in combinations(SCORING_POSES, 2):
+        throws[combo_label(pair)] = throw_of(*pair)
+    for outcome in (Outcome.OFF_TABLE, Outcome.UNSETTLED, Outcome.AMBIGUOUS):
+        throws[outcome.value] = Throw(outcome, None)
+    return throws
+
+
+def read_throw(text: str) -> Throw:
+    """A throw from two poses or its label: `trotter snouter`, `trotter+snouter` or `pig_out`.
+
+    Raises:
+        ConfigError: neither; the message names the nearest valid name.
+    """
+    words = text.replace("+", " ").split()
+    throws = labelled_throws()
+    if len(words) == 2:
+        return throw_of(*(pose_named(word) for word in words))
+    name = " ".join(words)
+    if name in throws:
+        return throws[name]
+    near = hint(name, throws)
+    if name == Outcome.MIXED_COMBO.value:
+        near = "; a mixed combo is entered by its two positions, such as trotter+snouter"
+    raise ConfigError(
+        f"unknown throw `{shown_name(name)}`{near} "
+        f"(valid: two poses, such as `trotter snouter`, or one of {', '.join(throws)})"
+    )
+
+
+SHORT_POSES = dict(zip("trsj", (pose.value for pose in SCORING_POSES), strict=True))
+"""Poses that score, by their first letters."""

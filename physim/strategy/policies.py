@@ -1,25 +1,25 @@
 """Strategies: who throws again, who shouts a Hog Call, and one game between them.
 
 A strategy reads the state and changes nothing; it keeps no memory from one move to the next, so
-it can sit at many tables at once. A new one is a class here and a line of `KINDS`.
+it can sit at many tables at once. A new one is a function here and a line of `KINDS`.
 
 Distributions of throws from what was counted: a batch, or a table of real rolls.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from physim.errors import ConfigError, hint, shown_name
-from physim.game.game_state import State, may_call
+from physim.game.game_state import State, call_refusal
 from physim.game.outcomes import Distribution, odds
-from physim.rules.ruleset import MAX_TARGET, End, Predicts, Reach, RuleSet
-from physim.rules.score import SCORING_POSES
-from physim.rules.throws import Throw, combo_label, labelled_throws, predictions, throw_of
+from physim.rules.ruleset import MAX_TARGET, RuleSet, predictions
+from physim.rules.score import SCORING_POSES, Throw, combo_label, labelled_throws, throw_of
 from physim.statistics.counts import TOUCHING, Counts
 from physim.statistics.tables import load_table
 from physim.strategy.solver import Policy, Solution, first_wins, solve
@@ -31,13 +31,23 @@ _BEHIND_PER_POINT = 8  # points behind for which one more point is risked
 _RACE = 29  # points from the target, some six throws: there a player may need no further turn
 
 
-class Strategy(ABC):
-    """A way to play; its `spec` is as on the command line, such as `hold:23`."""
+Decision = Callable[[int, State], bool]
+"""Whether a player with that number goes on, where more points could help."""
 
-    calls = False  # whether it ever shouts
 
-    def __init__(self, spec: str, number: int = 0) -> None:
-        self.spec, self.number = spec, number
+@dataclass(frozen=True)
+class Strategy:
+    """A way to play.
+
+    Attributes:
+        spec: as on the command line, such as `hold:23`.
+        wants_more: whether the current player goes on, where more points could help.
+        prediction: shouted before every throw that it may call; None for a strategy without calls.
+    """
+
+    spec: str
+    wants_more: Callable[[State], bool]
+    prediction: str | None = None
 
     def banks(self, state: State) -> bool:
         """Whether the current player stops now.
@@ -52,39 +62,24 @@ class Strategy(ABC):
             return False
         return self.wants_more(state)
 
-    @abstractmethod
-    def wants_more(self, state: State) -> bool:
-        """As `rolls_again`, where more points could help."""
 
-    def call(self, state: State, caller: int) -> str | None:
-        """A prediction of the next throw, or None; asked only if the seat `caller` may call."""
-        del state, caller
-        return None
-
-
-class Hold(Strategy):
+def _hold(number: int, state: State) -> bool:
     """Holds once the turn has that many points."""
-
-    def wants_more(self, state: State) -> bool:
-        return state.turn_total < self.number
+    return state.turn_total < number
 
 
-class RollCount(Strategy):
+def _roll_count(number: int, state: State) -> bool:
     """Throws that many times a turn."""
-
-    def wants_more(self, state: State) -> bool:
-        return state.rolls < self.number
+    return state.rolls < number
 
 
-class Greedy(Strategy):
+def _never_hold(number: int, state: State) -> bool:
     """Never holds below the target."""
-
-    def wants_more(self, state: State) -> bool:
-        del state
-        return True
+    del number, state
+    return True
 
 
-class ScoreAware(Strategy):
+def _score_aware(number: int, state: State) -> bool:
     """Holds later when behind and sooner when ahead, and races once somebody is near the target.
 
     An assumption of ours, in the manner of "end race or keep pace".
@@ -93,55 +88,32 @@ class ScoreAware(Strategy):
         T. W. Neller, C. G. M. Presser, Practical Play of the Dice Game Pig, UMAP Journal 31(1),
         2010.
     """
-
-    def wants_more(self, state: State) -> bool:
-        banked, best = state.scores[state.current], state.best_opponent()
-        if max(banked, best) >= state.rules.target - _RACE:
-            return True
-        return state.turn_total < self.number + (best - banked) / _BEHIND_PER_POINT
+    banked, best = state.scores[state.current], state.best_opponent()
+    if max(banked, best) >= state.rules.target - _RACE:
+        return True
+    return state.turn_total < number + (best - banked) / _BEHIND_PER_POINT
 
 
-class HogCaller(Hold):
-    """Holds at that many points, and shouts before every throw that it may call.
-
-    It calls the throw with the largest product of probability and points, the best there is in
-    expected points; that it seldom pays is for `physim strategy` to say.
-    """
-
-    calls = True
-
-    def __init__(self, spec: str, number: int, prediction: str) -> None:
-        super().__init__(spec, number)
-        self.prediction = prediction
-
-    def call(self, state: State, caller: int) -> str | None:
-        del state, caller
-        return self.prediction
+def _solved(layers: Sequence[bytes], target: int, state: State) -> bool:
+    """Follows the solution of the two-player game, whose policy is [k][i * T + j] in bytes."""
+    own = state.current
+    return not layers[state.turn_total][state.scores[own] * target + state.scores[1 - own]]
 
 
-class Optimal(Strategy):
-    """Follows the solution of the two-player game."""
-
-    def __init__(self, spec: str, policy: Policy) -> None:
-        super().__init__(spec)
-        self._target = len(policy)
-        self._holds = [layer.tobytes() for layer in policy]  # [k][i * T + j]; fast to look up
-
-    def wants_more(self, state: State) -> bool:
-        own = state.current
-        here = state.scores[own] * self._target + state.scores[1 - own]
-        return not self._holds[state.turn_total][here]
-
-
-KINDS: dict[str, tuple[type[Strategy], int | None]] = {
-    "hold": (Hold, 20),
-    "rolls": (RollCount, 3),
-    "greedy": (Greedy, None),
-    "score_aware": (ScoreAware, 23),
-    "hog_caller": (HogCaller, 20),
-    "optimal": (Optimal, None),
+KINDS: dict[str, tuple[Decision | None, int | None]] = {
+    "hold": (_hold, 20),
+    "rolls": (_roll_count, 3),
+    "greedy": (_never_hold, None),
+    "score_aware": (_score_aware, 23),
+    "hog_caller": (_hold, 20),
+    "optimal": (None, None),
 }
-"""Strategies by name, and the number of each that takes one where it is left out."""
+"""Strategies by name: when they go on, and the number that is meant where it is left out.
+
+`hog_caller` also calls the throw with the largest product of probability and points, the best there
+is in expected points; that it seldom pays is for `physim strategy` to say. `optimal` follows the
+solution.
+"""
 
 
 def make_players(
@@ -166,21 +138,25 @@ def make_players(
     """
     read = [read_spec(spec) for spec in specs]  # all of them before anything is solved
     best = None
-    if "optimal" in dict(read):
+    if ("optimal", 0) in read:
         if seats != 2:
             raise ConfigError(
                 f"optimal plays games of two, not of {seats}; let it play in pairs, or take "
                 "score_aware"
             )
         solved = solution() if solution else solve(odds(distribution, rules), rules)
-        best = Optimal("optimal", solved.policy)
+        layers = [layer.tobytes() for layer in solved.policy]  # fast to look up
+        best = Strategy("optimal", partial(_solved, layers, rules.target))
     players: list[Strategy] = []
     for name, number in read:
-        spec, kind = f"{name}:{number}" if number else name, KINDS[name][0]
-        if kind is HogCaller:
-            players.append(HogCaller(spec, number, best_prediction(distribution, rules)))
-        else:
-            players.append(best if best and kind is Optimal else kind(spec, number))
+        goes_on = KINDS[name][0]
+        if goes_on is None:
+            assert best is not None
+            players.append(best)
+            continue
+        call = best_prediction(distribution, rules) if name == "hog_caller" else None
+        spec = f"{name}:{number}" if number else name
+        players.append(Strategy(spec, partial(goes_on, number), call))
     return players
 
 
@@ -228,7 +204,7 @@ def play(
     most_throws: int = MOST_THROWS,
 ) -> None:
     """Plays a game to its end, in `state`; without a winner it is left after `most_throws`."""
-    shouting = any(player.calls for player in players)
+    shouting = any(player.prediction is not None for player in players)
     while state.winner is None and state.throws < most_throws:
         player = players[state.current]
         if player.banks(state):
@@ -254,17 +230,17 @@ def first_to_shout(state: State, players: Sequence[Strategy | None]) -> tuple[in
     for place in range(1, state.seats):
         seat = (state.current + place) % state.seats
         player = players[seat]
-        if player is not None and player.calls and may_call(state, seat):
-            prediction = player.call(state, seat)
-            if prediction is not None:
-                return seat, prediction
+        if player is None or player.prediction is None:
+            continue
+        if not call_refusal(state, seat, range(state.seats)):
+            return seat, player.prediction
     return None
 
 
 def turn_is_done(state: State) -> bool:
     """Whether no further point could help a player who would be at the target or beyond."""
     rules = state.rules
-    if rules.end is End.AT_ONCE or rules.reach is Reach.EXACTLY:
+    if rules.end == "at_once" or rules.reach == "exactly":
         return True
     return state.total > state.best_opponent()
 
@@ -272,7 +248,7 @@ def turn_is_done(state: State) -> bool:
 def best_prediction(distribution: Distribution, rules: RuleSet) -> str:
     """The prediction with the largest product of probability and points."""
     worth = dict.fromkeys(predictions(rules), 0.0)
-    by_points = rules.hog_call_predicts is Predicts.POINTS
+    by_points = rules.hog_call_predicts == "points"
     for throw, probability in distribution.pairs:
         label = str(throw.points) if by_points else throw.label
         if label in worth:
@@ -300,7 +276,7 @@ def win_rate(strategy: Strategy, solution: Solution) -> float | None:
 
     None for a strategy that looks at more than scores and turn total, or calls.
     """
-    if isinstance(strategy, RollCount) or strategy.calls:
+    if strategy.prediction is not None or strategy.spec.startswith("rolls:"):
         return None
     own, best = policy_of(strategy, solution.rules), solution.policy
     begins = first_wins(solution.odds, solution.rules, own, best)
@@ -313,7 +289,7 @@ TABLES = {"kern2006": "kern2006_pairs", "kern2006_pairs": "kern2006_pairs"}
 
 
 def from_table(name: str) -> Distribution:
-    """The throws of a table of real two-pig rolls; pigs that touch are an oinker.
+    """The throws of a table of `TABLES`; pigs that touch are an oinker.
 
     Raises:
         ConfigError: no such table.
@@ -322,10 +298,9 @@ def from_table(name: str) -> Distribution:
         raise ConfigError(f"no table `{name}` of two-pig rolls (valid: {', '.join(TABLES)})")
     labels: Counter[str] = Counter()
     for cell, count in load_table(TABLES[name]).counts.items():
-        if cell == TOUCHING:
-            labels[Outcome.OINKER.value] += count
-        else:
-            labels[throw_of(*map(Pose, cell.split("+"))).label] += count
+        touching = cell == TOUCHING
+        label = Outcome.OINKER.value if touching else throw_of(*map(Pose, cell.split("+"))).label
+        labels[label] += count
     return _sample(name, labels)
 
 

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from physim.errors import ConfigError
 from physim.game.outcomes import ThrowOdds
-from physim.rules.ruleset import End, Reach, RuleSet
+from physim.rules.ruleset import RuleSet
 from physim.types import ExactValue, FloatArray
 
 Progress = Callable[[str], None]
@@ -74,7 +74,7 @@ def check_solvable(rules: RuleSet) -> None:
     Raises:
         ConfigError: a game that ends with the round, or too high a target.
     """
-    if rules.end is not End.AT_ONCE:
+    if rules.end != "at_once":
         raise ConfigError(
             "games that end with the round are not solved, nor played by `optimal`; take rules "
             "with end=at_once, or other players such as score_aware"
@@ -170,11 +170,10 @@ def sweep(
         (T, T) values at the start of the turn, and those of each wanted turn total.
     """
     target = rules.target
-    scoring = [(points, p) for points, p in odds.pairs if points > 0]
-    nothing = sum(p for points, p in odds.pairs if points == 0)
+    scoring, nothing = odds.scoring, odds.nothing
     ended = 1.0 - others.T  # [own, other's], own turn over
     lost = odds.loses_turn * ended + odds.loses_score * ended[0]
-    size = odds.points[-1] + 1
+    size = scoring[-1][0] + 1
     kept = np.empty((size, target, target))  # W_k at k modulo its size
     for k in range(target, target + size):
         _finish(kept[k % size], k, ended, rules)
@@ -206,7 +205,7 @@ def _finish(turn: FloatArray, k: int, ended: FloatArray, rules: RuleSet) -> None
     """Fills in the rows of W_k in which banking would reach or pass the target."""
     row = max(rules.target - k, 0)
     turn[row:] = 1.0
-    if rules.reach is Reach.EXACTLY:
+    if rules.reach == "exactly":
         turn[row:] = ended[row:]  # banks nothing
         if 0 < k <= rules.target:
             turn[row] = 1.0
@@ -223,7 +222,23 @@ class HoldValue:
 
 def hold_values(odds: ThrowOdds, most: int) -> list[HoldValue]:
     """Each hold value from 1 to `most`."""
-    return [_hold_value(odds, hold) for hold in range(1, most + 1)]
+    found, scoring, nothing = [], odds.scoring, odds.nothing
+    for hold in range(1, most + 1):
+        # Probabilities of the turn totals, from the lowest up: each is reached from lower ones.
+        reached = [1.0] + [0.0] * (hold - 1)
+        expected = banks = 0.0
+        for total in range(hold):
+            # Throws of 0 points stay at a total and are repeated; a first one is a throw as well.
+            here = reached[total] / (1.0 - nothing)
+            for points, probability in scoring:
+                after = total + points
+                if after < hold:
+                    reached[after] += here * probability
+                else:
+                    banks += here * probability
+                    expected += here * probability * after
+        found.append(HoldValue(hold, expected, 1.0 - banks))
+    return found
 
 
 def best_hold(values: list[HoldValue]) -> HoldValue:
@@ -240,22 +255,3 @@ def break_even(odds: ThrowOdds, banked: int = 0) -> float | None:
     if odds.ends_turn == 0:
         return None
     return (odds.expected_points - odds.loses_score * banked) / odds.ends_turn
-
-
-def _hold_value(odds: ThrowOdds, hold: int) -> HoldValue:
-    """Probabilities of the turn totals, from the lowest up: each is reached from lower ones."""
-    nothing = sum(p for points, p in odds.pairs if points == 0)
-    scoring = [(points, p) for points, p in odds.pairs if points > 0]
-    reached = [1.0] + [0.0] * (hold - 1)
-    expected = banks = 0.0
-    for total in range(hold):
-        # Throws of 0 points stay at a total and are repeated; a first one is a throw as well.
-        here = reached[total] / (1.0 - nothing)
-        for points, probability in scoring:
-            after = total + points
-            if after < hold:
-                reached[after] += here * probability
-            else:
-                banks += here * probability
-                expected += here * probability * after
-    return HoldValue(hold, expected, 1.0 - banks)

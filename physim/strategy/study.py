@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from physim.errors import ConfigError
-from physim.game.outcomes import ENDS_TURN, Distribution, odds
-from physim.rules.ruleset import Effect, Reach, RuleSet, to_options
-from physim.rules.throws import Throw, is_right, predictions, transfer
+from physim.game.outcomes import Distribution, odds
+from physim.rules.ruleset import Effect, RuleSet, is_right, predictions, to_options, transfer
 from physim.seeding import stream
 from physim.statistics.tests import CONFIDENCE, Interval, clopper_pearson
 from physim.strategy.solver import (
@@ -105,9 +104,7 @@ class Study:
         return {
             "expected_points": chances.expected_points,
             **{
-                key: sum(
-                    (p for throw, p in self.distribution.pairs if throw.outcome is outcome), 0.0
-                )
+                key: _weight(self.distribution, outcome) / sum(self.distribution.weights)
                 for key, outcome in _OUTCOMES.items()
             },
             "p_rolls_again": chances.rolls_again,
@@ -143,13 +140,21 @@ def study(
     intervals: dict[str, Interval] = {}
     solved = 0
     if distribution.sample_size:
-        intervals = _counted(distribution, distribution.sample_size)
-        intervals |= _resampled(distribution, rules, distribution.sample_size, seed)
+        for key, outcome in _OUTCOMES.items():
+            count = int(_weight(distribution, outcome))
+            intervals[key] = clopper_pearson(count, distribution.sample_size)
+        intervals |= _resampled(distribution, rules, seed)
         found, solved = _solved(distribution, solution, resamples, seed, progress)
         intervals |= found
     by_hold = hold_values(chances, rules.target)
     calls = study_calls(distribution, solution)
     return Study(distribution, solution, by_hold, calls, intervals, solved)
+
+
+def _weight(distribution: Distribution, outcome: Outcome) -> float:
+    """What an outcome counts for among all throws."""
+    weights = zip(distribution.throws, distribution.weights, strict=True)
+    return sum((weight for throw, weight in weights if throw.outcome is outcome), 0.0)
 
 
 def study_calls(distribution: Distribution, solution: Solution) -> CallStudy | None:
@@ -159,7 +164,7 @@ def study_calls(distribution: Distribution, solution: Solution) -> CallStudy | N
     beyond it, which the solution does not cover.
     """
     rules = solution.rules
-    if not rules.hog_call or rules.reach is Reach.EXACTLY:
+    if not rules.hog_call or rules.reach == "exactly":
         return None
     counted = {
         throw: p
@@ -168,50 +173,37 @@ def study_calls(distribution: Distribution, solution: Solution) -> CallStudy | N
     }
     whole = sum(counted.values())
     throws = {throw: p / whole for throw, p in counted.items() if throw.points}
-    values = [_call_value(prediction, throws, rules) for prediction in predictions(rules)]
-    values = sorted((value for value in values if value.probability), key=lambda v: -v.probability)
     _, turns = sweep(
         solution.odds, rules, solution.values, wanted={throw.points or 0 for throw in throws}
     )
-    changes = {
-        (throw, right): _change(turns, rules, throw.points or 0, right)
-        for throw in throws
-        for right in (False, True)
-    }
-    gains = np.stack(
-        [
-            sum(
-                p * changes[throw, is_right(value.prediction, throw, rules)]
-                for throw, p in throws.items()
-            )
-            for value in values
-        ]
-    )
-    gain = gains.max(axis=0)
+    values, gains = [], []
+    for prediction in predictions(rules):
+        gain, moved = np.zeros_like(solution.values), np.zeros(2)
+        probability = 0.0
+        for throw, p in throws.items():
+            right, points = is_right(prediction, throw, rules), throw.points or 0
+            probability += p * right
+            moved += p * np.array(transfer(rules, right, points))
+            gain += p * _change(turns, rules, points, right)
+        if probability:
+            values.append(CallValue(prediction, probability, *moved.tolist()))
+            gains.append(gain)
+    order = sorted(range(len(values)), key=lambda one: -values[one].probability)
+    values, stacked = [values[one] for one in order], np.stack([gains[one] for one in order])
+    gain = stacked.max(axis=0)
     gain[:, : rules.hog_call_least_points] = np.nan
-    return CallStudy(tuple(values), gain, gains.argmax(axis=0))
-
-
-def _call_value(prediction: str, throws: dict[Throw, float], rules: RuleSet) -> CallValue:
-    probability = caller = roller = 0.0
-    for throw, p in throws.items():
-        right = is_right(prediction, throw, rules)
-        moved = transfer(rules, right, throw.points or 0)
-        probability += p * right
-        caller += p * moved.caller
-        roller += p * moved.roller
-    return CallValue(prediction, probability, caller, roller)
+    return CallStudy(tuple(values), gain, stacked.argmax(axis=0))
 
 
 def _change(
     turns: Mapping[int, TurnValues], rules: RuleSet, points: int, right: bool
 ) -> FloatArray:
     """(T, T) what a call of such a throw does to the caller's probability to win."""
-    target, moved = rules.target, transfer(rules, right, points)
+    target, (gained, lost) = rules.target, transfer(rules, right, points)
     # At the target with this throw alone the roller banks and has won.
     values = turns[points][0] if points < target else np.ones((target, target))
-    roller = np.maximum(0, np.arange(target) + moved.roller)
-    caller = np.maximum(0, np.arange(target) + moved.caller)
+    roller = np.maximum(0, np.arange(target) + lost)
+    caller = np.maximum(0, np.arange(target) + gained)
     after = values[np.ix_(np.minimum(roller, target - 1), np.minimum(caller, target - 1))]
     after[roller >= target, :] = 1.0  # at most one of the two has gained
     after[:, caller >= target] = 0.0
@@ -219,33 +211,22 @@ def _change(
     return change
 
 
-def _counted(distribution: Distribution, size: int) -> dict[str, Interval]:
-    """Exact intervals of the throws that end a turn."""
-    weights = dict.fromkeys(Outcome, 0.0)
-    for throw, weight in zip(distribution.throws, distribution.weights, strict=True):
-        weights[throw.outcome] += weight
-    return {key: clopper_pearson(int(weights[outcome]), size) for key, outcome in _OUTCOMES.items()}
-
-
-def _resampled(
-    distribution: Distribution, rules: RuleSet, size: int, seed: int
-) -> dict[str, Interval]:
+def _resampled(distribution: Distribution, rules: RuleSet, seed: int) -> dict[str, Interval]:
     """Percentiles of many samples drawn anew, of what needs no solution."""
-    effects = [rules.effect(throw.outcome) for throw in distribution.throws]
-    counted = np.array([effect is not Effect.ROLLS_AGAIN for effect in effects], dtype=float)
-    ends = np.array([effect in ENDS_TURN for effect in effects], dtype=float)
-    points = np.array([throw.points or 0 for throw in distribution.throws], dtype=float)
     rng = stream(seed, _RESAMPLE_KEY)
-    drawn = rng.multinomial(size, distribution.probabilities, size=_CHEAP_RESAMPLES)
+    values: dict[str, list[float]] = {"expected_points": [], "break_even": []}
+    for _ in range(_CHEAP_RESAMPLES):
+        with suppress(ConfigError):  # few rolls: none that scores
+            chances = odds(distribution.resampled(rng), rules)
+            values["expected_points"].append(chances.expected_points)
+            even = break_even(chances)
+            values["break_even"] += [] if even is None else [even]
     tail = (1 - CONFIDENCE) / 2
-    found = {}
-    for key, among in (("expected_points", counted), ("break_even", ends)):
-        with np.errstate(divide="ignore", invalid="ignore"):  # few rolls: none that counts, or ends
-            values = drawn @ points / (drawn @ among)
-        values = values[np.isfinite(values)]
-        if len(values):
-            found[key] = Interval(*np.quantile(values, [tail, 1 - tail]).tolist())
-    return found
+    return {
+        key: Interval(*np.quantile(found, [tail, 1 - tail]).tolist())
+        for key, found in values.items()
+        if found
+    }
 
 
 def _solved(
@@ -283,7 +264,7 @@ def _solved(
 
 def to_json(study: Study) -> dict[str, Any]:
     """Plain values; scores as "own-other's", of the player whose turn it is and the other."""
-    holds, rules = study.solution.hold_values(), study.solution.rules
+    holds, rules, calls = study.solution.hold_values(), study.solution.rules, study.calls
     return {
         "source": study.distribution.name,
         "sample_size": study.distribution.sample_size,
@@ -296,26 +277,23 @@ def to_json(study: Study) -> dict[str, Any]:
         "hold_at": {
             f"{own}-{other}": int(holds[own, other]) for own, other in np.ndindex(holds.shape)
         },
-        "hog_call": None if study.calls is None else _calls_json(study.calls),
+        "hog_call": calls
+        and {
+            "predictions": [asdict(value) for value in calls.values],
+            "pays_at": {
+                f"{roller}-{caller}": {
+                    "prediction": calls.values[calls.best[roller, caller]].prediction,
+                    "gain": float(calls.gain[roller, caller]),
+                }
+                for roller, caller in np.argwhere(calls.pays).tolist()
+            },
+        },
     }
 
 
 def to_text(study: Study) -> str:
     """Lines of 80 columns at most, without a newline at the end."""
     return "\n".join(line.rstrip() for line in _lines(study))
-
-
-def _calls_json(calls: CallStudy) -> dict[str, Any]:
-    return {
-        "predictions": [asdict(value) for value in calls.values],
-        "pays_at": {
-            f"{roller}-{caller}": {
-                "prediction": calls.values[calls.best[roller, caller]].prediction,
-                "gain": float(calls.gain[roller, caller]),
-            }
-            for roller, caller in np.argwhere(calls.pays).tolist()
-        },
-    }
 
 
 def _lines(study: Study) -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import asdict, dataclass, field
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from physim.game.game_state import State
 from physim.game.outcomes import Distribution, draws
 from physim.rules.ruleset import RuleSet, to_options
 from physim.seeding import stream
+from physim.statistics.report import percent, row, share, span
 from physim.statistics.tests import clopper_pearson
 from physim.strategy.policies import (
     MOST_THROWS,
@@ -36,6 +37,7 @@ from physim.strategy.solver import Solution
 MOST_GIVEN_UP = 20  # of a block's first games: these players would go on like that
 BLOCK = 1_000  # games: a fraction of a second; part of what a seed means
 MAX_GAMES = 10**9
+_WIDTHS = (26, 12, 12, 9, 19)  # of the columns of the text
 _BLOCKS_A_TABLE = 10**7  # so that no two tables share a stream
 
 
@@ -110,14 +112,11 @@ def run(
     blocks: Iterable[GameCounts] = (play_block(tournament, *task) for task in tasks)
     if workers > 1:
         blocks = _in_processes(tournament, tasks, workers)
-    played, games = 0, tournament.games * len(tallies)
-    if progress is not None:
-        progress(played, games)
-    for (table, _), tally in zip(tasks, blocks, strict=True):
+    for (table, _), tally in zip([(0, 0), *tasks], chain([tallies[0]], blocks), strict=True):
         tallies[table] += tally
-        played += tally.finished + tally.unfinished
         if progress is not None:
-            progress(played, games)
+            played = sum(tally.finished + tally.unfinished for tally in tallies)
+            progress(played, tournament.games * len(tallies))
     return tallies
 
 
@@ -136,7 +135,10 @@ def play_block(tournament: Tournament, table: int, block: int) -> GameCounts:
     for game in range(block * BLOCK, min((block + 1) * BLOCK, tournament.games)):
         state = State.start(tournament.rules, (0,) * seats, first=game % seats)
         play(state, players, throws)
-        tally += _tally(state)
+        wins = tuple(int(seat == state.winner) for seat in range(seats))
+        ended = sum(wins)
+        lengths = Counter([state.turns] * ended)
+        tally += GameCounts(wins, wins[state.first], lengths, state.throws, 1 - ended)
         if tally.unfinished == MOST_GIVEN_UP and not tally.finished:
             raise ConfigError(
                 f"{' against '.join(player.spec for player in players)}: {MOST_GIVEN_UP} games "
@@ -144,14 +146,6 @@ def play_block(tournament: Tournament, table: int, block: int) -> GameCounts:
                 "or a source in which more throws score"
             )
     return tally
-
-
-def _tally(state: State) -> GameCounts:
-    """One game."""
-    if state.winner is None:
-        return GameCounts((0,) * state.seats, throws=state.throws, unfinished=1)
-    wins = tuple(int(seat == state.winner) for seat in range(state.seats))
-    return GameCounts(wins, wins[state.first], Counter([state.turns]), state.throws)
 
 
 def _in_processes(
@@ -190,11 +184,14 @@ def to_json(tournament: Tournament, tallies: Sequence[GameCounts]) -> Json:
     names = distinct_names(player.spec for player in tournament.players)
     games = tournament.games
     whole = sum(tallies[1:], tallies[0])
-    tables = list(zip(tournament.tables, tallies, strict=True))
-    tables_each = 1 if tournament.together else len(names) - 1
-    won: Counter[int] = Counter()
-    for seats, tally in tables:
-        won.update(dict(zip(seats, tally.wins, strict=True)))
+    won = [0] * len(names)
+    tables = []
+    for seats, tally in zip(tournament.tables, tallies, strict=True):
+        for place, wins in zip(seats, tally.wins, strict=True):
+            won[place] += wins
+        players = zip([names[place] for place in seats], tally.wins, strict=True)
+        tables.append(_table(players, games, tally))
+    each = games if tournament.together else games * (len(names) - 1)
     return {
         "source": tournament.distribution.name,
         "rules": tournament.rules.name,
@@ -202,50 +199,41 @@ def to_json(tournament: Tournament, tallies: Sequence[GameCounts]) -> Json:
         "seed": tournament.seed,
         "together": tournament.together,
         "games": games * len(tallies),
-        "unfinished": whole.unfinished,
-        "players": [
-            {"name": name, **rate(won[place], games * tables_each)}
-            for place, name in enumerate(names)
-        ],
-        "tables": [
-            {
-                "players": [
-                    {"name": names[place], **rate(wins, games)}
-                    for place, wins in zip(seats, tally.wins, strict=True)
-                ],
-                "first_player": rate(tally.first_wins, tally.finished),
-                "length": _length(tally),
-                "unfinished": tally.unfinished,
-            }
-            for seats, tally in tables
-        ],
-        "first_player": rate(whole.first_wins, whole.finished),
-        "length": _length(whole),
+        **_table(zip(names, won, strict=True), each, whole),
+        "tables": tables,
+    }
+
+
+def _table(players: Iterable[tuple[str, int]], games: int, tally: GameCounts) -> Json:
+    """Names and wins of some players, each of so many games, and what the games were like."""
+    lengths = sorted(tally.turns)
+    ended = np.cumsum([tally.turns[length] for length in lengths])
+
+    def within(share: float) -> int | None:  # turns in which so many games ended
+        return lengths[np.searchsorted(ended, share * ended[-1])] if lengths else None
+
+    turns = sum(length * games for length, games in tally.turns.items())
+    return {
+        "players": [{"name": name, **rate(wins, games)} for name, wins in players],
+        "first_player": rate(tally.first_wins, tally.finished),
+        "length": {
+            "turns_mean": turns / tally.finished if lengths else None,
+            "turns_median": within(0.5),
+            "turns_95": within(0.95),
+            "turns_most": within(1.0),
+            "throws_mean": tally.throws / (tally.finished + tally.unfinished),
+        },
+        "unfinished": tally.unfinished,
     }
 
 
 def rate(wins: int, games: int) -> Json:
     """A win rate with its exact 95 % interval."""
-    win_rate = wins / games if games else None
-    interval = asdict(clopper_pearson(wins, games))
-    return {"wins": wins, "games": games, "win_rate": win_rate, **interval}
-
-
-def _length(tally: GameCounts) -> Json:
-    """Turns and throws a game; a share's quantile is the turns within which so many ended."""
-    lengths = sorted(tally.turns)
-    ended = np.cumsum([tally.turns[length] for length in lengths])
-
-    def within(share: float) -> int | None:
-        return lengths[np.searchsorted(ended, share * ended[-1])] if lengths else None
-
-    turns = sum(length * games for length, games in tally.turns.items())
     return {
-        "turns_mean": turns / tally.finished if lengths else None,
-        "turns_median": within(0.5),
-        "turns_95": within(0.95),
-        "turns_most": within(1.0),
-        "throws_mean": tally.throws / (tally.finished + tally.unfinished),
+        "wins": wins,
+        "games": games,
+        "win_rate": share(wins, games),
+        **asdict(clopper_pearson(wins, games)),
     }
 
 
@@ -260,16 +248,15 @@ def to_text(result: Json) -> str:
     ]
     tables = result["tables"] if len(result["tables"]) > 1 else []
     for table in (result, *tables):
-        lines += ["", f"{'player':26}{'games':>12}{'wins':>12}{'win %':>9}{'95 % interval':>19}"]
-        lines += [
-            f"{player['name']:26}{player['games']:>12,}{player['wins']:>12,}"
-            f"{100 * player['win_rate']:>9.2f}{_span(player):>19}"
-            for player in table["players"]
-        ]
+        lines += ["", row(_WIDTHS, "player", "games", "wins", "win %", "95 % interval")]
+        for player in table["players"]:
+            counts = f"{player['games']:,}", f"{player['wins']:,}"
+            cells = player["name"], *counts, percent(player["win_rate"]), span(player)
+            lines.append(row(_WIDTHS, *cells))
     lines.append("")
     if first["games"]:
         lines += [
-            f"who begins wins {100 * first['win_rate']:.2f} % ({_span(first)})",
+            f"who begins wins {100 * first['win_rate']:.2f} % ({span(first)})",
             f"turns a game: {length['turns_mean']:.1f} on average, "
             f"median {length['turns_median']}, 95 % within {length['turns_95']}",
         ]
@@ -277,10 +264,6 @@ def to_text(result: Json) -> str:
     if result["unfinished"]:
         lines.append(f"given up, without a winner: {result['unfinished']:,} games")
     return "\n".join(lines)
-
-
-def _span(rate: Json) -> str:
-    return f"{100 * rate['low']:.2f} - {100 * rate['high']:.2f}"
 
 
 def against_optimal(
@@ -293,10 +276,10 @@ def against_optimal(
     progress: Callable[[int, int], None],
 ) -> list[Json]:
     """How strategies fare against optimal play: exactly where they can, and in games played."""
-    rules, rows = solution.rules, []
+    rules, told = solution.rules, []
     made = make_players([*specs, "optimal"], rules, distribution, solution=lambda: solution)
     for number, player in enumerate(made[:-1]):
-        row: Json = {"name": player.spec, "against_optimal": win_rate(player, solution)}
+        one: Json = {"name": player.spec, "against_optimal": win_rate(player, solution)}
         if games:
 
             def note(played: int, games: int, before: int = number * games) -> None:
@@ -304,24 +287,23 @@ def against_optimal(
 
             plan = Tournament((player, made[-1]), rules, distribution, games, seed)
             (tally,) = run(plan, progress=note)
-            row |= rate(tally.wins[0], games)
-        rows.append(row)
-    return rows
+            one |= rate(tally.wins[0], games)
+        told.append(one)
+    return told
 
 
 def against_text(rows: Sequence[Json]) -> str:
     """What `against_optimal` returned, in lines; empty where nobody was named."""
     if not rows:
         return ""
-    played = "   played" if "games" in rows[0] else ""
-    lines = ["", f"{'against optimal play':26}{'wins':>10}{played}"]
-    for row in rows:
-        exact = row["against_optimal"]
-        line = f"{row['name']:26}{'-' if exact is None else f'{exact:.4f}':>10}"
-        if played:
+    lines = ["", f"{'against optimal play':26}{'wins':>10}{'   played' * ('games' in rows[0])}"]
+    for one in rows:
+        exact = one["against_optimal"]
+        line = f"{one['name']:26}{'-' if exact is None else f'{exact:.4f}':>10}"
+        if "games" in one:
             line += (
-                f"   {row['win_rate']:.4f} of {row['games']:,} games"
-                f" [{row['low']:.4f}, {row['high']:.4f}]"
+                f"   {one['win_rate']:.4f} of {one['games']:,} games"
+                f" [{one['low']:.4f}, {one['high']:.4f}]"
             )
         lines.append(line)
     return "\n".join([*lines, ""])

@@ -1,4 +1,4 @@
-"""A game of people and bots at one terminal: who is asked, what is thrown, what is shown.
+"""A game of people and bots at one terminal: who is asked, what is thrown, shown and advised.
 
 Each throw is drawn as a small picture of letters that every terminal has.
 """
@@ -6,13 +6,14 @@ Each throw is drawn as a small picture of letters that every terminal has.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 
 from physim.errors import GameError, shown
 from physim.game.game import read_move, standings
 from physim.game.game_state import Banked, Called, Event, Removed, State, Thrown
-from physim.game.outcomes import Distribution
+from physim.game.outcomes import Distribution, odds
 from physim.rules.ruleset import RuleSet
-from physim.rules.throws import Throw
+from physim.rules.score import Throw
 from physim.strategy.policies import (
     KINDS,
     Strategy,
@@ -20,11 +21,11 @@ from physim.strategy.policies import (
     first_to_shout,
     make_players,
     read_spec,
+    turn_is_done,
 )
-from physim.strategy.solver import Solution
-from physim.terminal.advice import Adviser
+from physim.strategy.solver import SOON, Solution, break_even, sweep
 from physim.terminal.console import Console
-from physim.terminal.savefile import Refused, SavedGame, Session, refusing
+from physim.terminal.savefile import SavedGame, Session, Stopped
 from physim.types import PIG_NAMES, Pose
 
 HELP = """\
@@ -39,8 +40,90 @@ MOST_BARREN, MOST_WITHOUT_LEAD = 200, 3_000
 """Throws in a row that bring no points, and that take nobody beyond what somebody has had: after so
 many the game is left, as it might go on for ever. One throw of real pigs in five brings none."""
 WORDS = ("roll", "bank", "advice", "call", "remove", "scores", "help", "quit")
-_SHORT = {word[0]: word for word in ("roll", "bank", "advice", "scores", "quit", "help")}
-_SHORT["?"] = "help"
+_SHORT = {word[0]: word for word in ("roll", "bank", "advice", "scores", "help")} | {"?": "help"}
+
+
+class Adviser:
+    """Knows the odds; solves the game of two when it is asked for the first time."""
+
+    def __init__(
+        self, distribution: Distribution, rules: RuleSet, solved: Callable[[], Solution]
+    ) -> None:
+        """Takes the throws that are expected, the rules, and what solves the game of two.
+
+        Raises:
+            ConfigError: throws with which no game would end.
+        """
+        self.odds, self._rules, self._solved = odds(distribution, rules), rules, solved
+
+    @cached_property
+    def solution(self) -> Solution:
+        """Of the game of two."""
+        return self._solved()
+
+    def risk(self, state: State) -> str:
+        """The next throw in one line: what may be lost, and what it brings on average."""
+        chances, banked, turn = self.odds, state.scores[state.current], state.turn_total
+        ends = f"lose the turn's {turn}" if turn else "end the turn"
+        parts = [f"{100 * chances.loses_turn:.1f} % {ends}"]
+        if chances.loses_score and banked + turn:
+            parts.append(f"{100 * chances.loses_score:.1f} % all {banked + turn}")
+        if chances.eliminates:
+            parts.append(f"{100 * chances.eliminates:.1f} % the game")
+        lost = chances.ends_turn * turn + (chances.loses_score + chances.eliminates) * banked
+        return f"Next throw: {', '.join(parts)}; {chances.expected_points - lost:+.1f} on average."
+
+    def advise(self, state: State) -> list[str]:
+        """Whether to throw or to bank, and why."""
+        if state.call is not None:
+            return ["A Hog Call waits: throw."]
+        if state.rolls and state.total >= state.rules.target and turn_is_done(state):
+            return ["Bank: no further point could help."]
+        others = [state.scores[seat] for seat in state.playing if seat != state.current]
+        ahead = max((score for score in others if state.rules.reached(score)), default=-1)
+        if state.total <= ahead:  # only where the round is played to its end
+            return [f"Throw: the round is the last, and {state.total} are no more than {ahead}."]
+        target = self._rules.target
+        solvable = self._rules.end == "at_once" and target <= SOON
+        # Beyond a target that must be reached exactly nothing is solved.
+        if state.seats == 2 and solvable and max(state.scores) < target:
+            return self._best(state)
+        # By points alone.
+        turn, even = state.turn_total, break_even(self.odds, state.scores[state.current])
+        if even is None:
+            return ["Throw: nothing can be lost."]
+        if not state.rolls:
+            return [f"Throw, and go on while the turn has fewer than {even:.1f} points."]
+        verdict = "Throw" if turn < even else "Bank"
+        return [
+            f"{verdict}: a throw gains on average while the turn has fewer than {even:.1f} "
+            f"points; it has {turn}."
+        ]
+
+    def _best(self, state: State) -> list[str]:
+        """By the probability to win against best play, Hog Calls left aside."""
+        own, other = state.scores[state.current], state.scores[1 - state.current]
+        hold = int(self.solution.hold_values()[own, other])
+        plan = f"Best play at {own} to {other} holds at {hold} points in the turn."
+        if not state.rolls:
+            return [f"Throw. {plan}"]
+        throw, bank = self.win_probabilities(own, other, state.turn_total)
+        verdict = "Throw" if throw > bank else "Bank"
+        chances = f"{100 * throw:.1f} % to win by a throw, {100 * bank:.1f} % by banking."
+        return [f"{verdict}: {chances}", plan]
+
+    def win_probabilities(self, own: int, other: int, turn: int) -> tuple[float, float]:
+        """Of throwing once more and of banking, with best play after it.
+
+        Args:
+            own: banked points of the player whose turn it is, below the target.
+            other: the other player's, likewise.
+            turn: points in the turn, such that banking would not reach the target.
+        """
+        values = self.solution.values
+        _, turns = sweep(self.odds, self._rules, values, wanted={turn})
+        _, throwing = turns[turn]
+        return float(throwing[own, other]), 1.0 - float(values[other, own + turn])
 
 
 class GameLoop(Session):
@@ -79,7 +162,7 @@ class GameLoop(Session):
         """Plays on, and returns whether the game is over; otherwise somebody left.
 
         Raises:
-            GameError: no further throw, a game that would not end, or that cannot be saved.
+            Stopped: no further throw, a game that would not end, or that cannot be saved.
             EOFError: there is no more input.
         """
         while self.game.winner is None:
@@ -89,17 +172,9 @@ class GameLoop(Session):
                 self._do(Banked())
                 continue
             line = self._ask(self.game.current.name, bot)
-            verb, _, rest = line.partition(" ")
-            verb = _SHORT.get(verb.lower(), verb.lower())
-            if verb == "quit":
+            if line.lower() in ("quit", "q"):
                 return False
-            if bot is not None and not line:
-                self._throw()
-                continue
-            try:
-                self._obey(verb, rest.strip(), line)
-            except Refused as refusal:
-                self.console.say(f"No: {refusal}")
+            self.attempt(line)
         return True
 
     def _ask(self, name: str, bot: Strategy | None) -> str:
@@ -114,20 +189,20 @@ class GameLoop(Session):
             self.console.say(self._adviser.risk(state))
         return self.ask(f"{name}: roll or bank > ", WORDS)
 
-    def _obey(self, verb: str, rest: str, line: str) -> None:
-        """Does what was typed, or says by `Refused` what is wrong with it."""
+    def _enter(self, line: str) -> None:
         game, say = self.game, self.console.say
+        verb, _, rest = line.partition(" ")
+        verb = _SHORT.get(verb.lower(), verb.lower())
+        alone = self._bots[game.state.current] is not None
         if verb in ("call", "remove"):
-            with refusing():
-                event = read_move(f"{verb} {rest}", game.players, game.start.rules)
-            self._do(event)
-        elif not line:
-            raise Refused("enter roll (r) or bank (b); help lists the rest")
-        elif verb not in WORDS or rest:
-            raise Refused(f"{shown(line)} is no move here; enter one of {', '.join(WORDS)}")
-        elif verb in ("roll", "bank") and self._bots[game.state.current] is not None:
-            raise Refused(f"it is the turn of {game.current.name}, who plays alone; press Enter")
-        elif verb == "roll":
+            self._do(read_move(f"{verb} {rest}", game.players, game.start.rules))
+        elif line and (verb not in WORDS or rest):
+            raise GameError(f"{shown(line)} is no move here; enter one of {', '.join(WORDS)}")
+        elif verb in ("roll", "bank") and alone:
+            raise GameError(f"it is the turn of {game.current.name}, who plays alone; press Enter")
+        elif not line and not alone:
+            raise GameError("enter roll (r) or bank (b); help lists the rest")
+        elif verb in ("", "roll"):
             self._throw()
         elif verb == "bank":
             self._do(Banked())
@@ -148,7 +223,7 @@ class GameLoop(Session):
             self._do(Thrown(throw))
             self._check_progress(throw)
             return
-        raise GameError("the script has no further throw; add some, or take another source")
+        raise Stopped("the script has no further throw; add some, or take another source")
 
     def _do(self, event: Event) -> None:
         """Makes a move, saves the game, and tells what happened."""
@@ -156,7 +231,11 @@ class GameLoop(Session):
         before = game.state.copy()
         lines = self.make(event)
         if isinstance(event, Thrown):
-            self._let_see(before)
+            name, banked = game.players[before.current].name, before.scores[before.current]
+            title = f"{name}: {banked} + {before.turn_total} this turn"
+            if self._show is not None and not self._show(before.throws, title):
+                self._show = None
+                say("The window is closed; the game goes on without it.")
             lines = picture(event.throw) + lines
         for line in lines:
             say(line)
@@ -177,19 +256,10 @@ class GameLoop(Session):
             (self._without_lead, MOST_WITHOUT_LEAD, f"{no_lead} --target"),
         ):
             if count >= most and self.game.winner is None:
-                raise GameError(
+                raise Stopped(
                     f"{most:,} throws in a row have {what}, with --new. This game, which might "
                     f"never end, is kept in {self.saved.path}"
                 )
-
-    def _let_see(self, before: State) -> None:
-        """Shows the throw that was made there, before it is told."""
-        if self._show is None:
-            return
-        name, banked = self.game.players[before.current].name, before.scores[before.current]
-        if not self._show(before.throws, f"{name}: {banked} + {before.turn_total} this turn"):
-            self._show = None
-            self.console.say("The window is closed; the game goes on without it.")
 
 
 def seat_names(players: Sequence[str]) -> list[str]:

@@ -15,12 +15,16 @@ from physim.files import beside, locked, real_path, replaced, told, writable
 from physim.game.game import Game, standings, tell
 from physim.game.game_state import Event, Start
 from physim.game.record import from_json, read, save
-from physim.rules.throws import predictions
+from physim.rules.ruleset import predictions
 from physim.terminal.console import Console
 
 _KEY, _OPTIONS = "kept_by", "begun_with"
 _OTHER_FILE = "name another file with --save FILE"
 _OTHERWISE = f"{_OTHER_FILE}, or begin anew with --new"
+
+
+class Stopped(GameError):
+    """The game cannot go on; of any other error somebody is told, and asked again."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +37,9 @@ class SavedGame:
     options: Mapping[str, Any]  # plain values that the command needs to go on
 
     def save(self) -> None:
-        """Writes the file: the old one stays until the new one is whole, or GameError tells why."""
+        """Writes the file: the old one stays until the new one is whole, or Stopped tells why."""
         remedy = f"{_OTHER_FILE}; what was saved before is untouched"
-        with told(GameError, f"{self.path}: the game cannot be saved there", remedy):
+        with told(Stopped, f"{self.path}: the game cannot be saved there", remedy):
             save(self.game, self.path, {_KEY: self.command, _OPTIONS: dict(self.options)})
 
     def save_new(self) -> None:
@@ -48,19 +52,6 @@ class SavedGame:
                 old = aside.enter_context(replaced(path.with_name(f"{path.name}.old"), like=path))
                 shutil.copyfile(path, old)
             self.save()
-
-
-class Refused(Exception):
-    """A move that was not made; the text is for whoever typed it."""
-
-
-@contextmanager
-def refusing() -> Iterator[None]:
-    """Meanwhile an error in what somebody typed is `Refused`."""
-    try:
-        yield
-    except PhysimError as error:
-        raise Refused(str(error)) from error
 
 
 class Session:
@@ -76,19 +67,30 @@ class Session:
         words = [*words, *names, *predictions(start.rules)]
         return self.console.ask(prompt, standings(start, self.game.state), words).strip()
 
+    def attempt(self, line: str) -> None:
+        """Does what somebody typed, or tells them why not; a game that cannot go on is raised."""
+        try:
+            self._enter(line)
+        except Stopped:
+            raise
+        except PhysimError as error:
+            self.console.say(f"No: {error}")
+
+    def _enter(self, line: str) -> None:
+        raise NotImplementedError
+
     def make(self, *events: Event) -> list[str]:
         """Makes moves, saves the game, and returns what they did.
 
         Raises:
-            Refused: the first is not allowed now; nothing has changed.
-            GameError: the game cannot be saved.
+            PhysimError: the first is not allowed now; nothing has changed.
+            Stopped: the game cannot be saved.
         """
         lines = []
-        with refusing():
-            for event in events:
-                before = self.game.state.copy()
-                self.game.do(event)
-                lines += tell(self.game.start, before, event, self.game.state)
+        for event in events:
+            before = self.game.state.copy()
+            self.game.do(event)
+            lines += tell(self.game.start, before, event, self.game.state)
         self.saved.save()
         return lines
 
@@ -155,9 +157,9 @@ def take_up(
     before = None
     try:
         before = _loaded(path, command, options)
-    except GameError:
+    except GameError as error:
         if not new:
-            raise
+            raise GameError(f"{error}; {_OTHERWISE}") from error
     if before is None or new:
         start = begin(None if before is None else before.game)
         return SavedGame(Game(start), path, command, options), True
@@ -174,15 +176,12 @@ def _loaded(path: Path, command: str, names: Collection[str]) -> SavedGame | Non
     """The game of a file; None where there is none."""
     if not path.exists():
         return None
-    try:
-        data = read(path)
-        game = from_json(data, str(path))
-    except GameError as error:
-        raise GameError(f"{error}; {_OTHERWISE}") from error
+    data = read(path)
+    game = from_json(data, str(path))
     kept_by, options = data.get(_KEY), data.get(_OPTIONS)
     if kept_by != command:
         whose = "" if kept_by is None else f" but of `physim {shown_name(kept_by)}`"
-        raise GameError(f"{path}: no game of `physim {command}`{whose}; {_OTHERWISE}")
+        raise GameError(f"{path}: no game of `physim {command}`{whose}")
     if not isinstance(options, dict) or set(names) - set(options):
-        raise GameError(f"{path}: is damaged (`{_OPTIONS}`); {_OTHERWISE}")
+        raise GameError(f"{path}: is damaged (`{_OPTIONS}`)")
     return SavedGame(game, path, command, options)

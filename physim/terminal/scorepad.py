@@ -14,10 +14,9 @@ from physim.errors import ConfigError, GameError, optional, shown
 from physim.files import told, write_whole
 from physim.game.game import Game, read_move, tell
 from physim.game.game_state import Banked, Event, Points, Thrown
-from physim.rules.ruleset import Effect, End, Pays, RuleSet
-from physim.rules.score import SCORING_POSES, score_table
-from physim.rules.throws import SHORT_POSES, labelled_throws, read_throw
-from physim.terminal.savefile import Refused, Session, refusing
+from physim.rules.ruleset import Effect, RuleSet
+from physim.rules.score import SCORING_POSES, SHORT_POSES, labelled_throws, point_table, read_throw
+from physim.terminal.savefile import Session
 from physim.types import Outcome, Pose
 
 HELP = """\
@@ -42,19 +41,19 @@ SHORT = {
     "o": Outcome.OINKER.value,
     "bacon": Outcome.OINKER.value,
     "out": Outcome.PIG_OUT.value,
+    "b": "bank",
 }
 """Names that are quick to type; a pose alone stands beside a pig on its side."""
 _POINTS = re.compile(r"[+-]?\d{1,9}")
-_TURN = re.compile(r"turn\s+(\d{1,9})")
+_TURN = re.compile(r"\d{1,9}")
 
 MAX_COLUMNS = 12
 _BLANK = 6  # columns where nobody is named
 _UPRIGHT = 6  # columns that fit an upright page
 _FONT, _LAST_LETTER = "Helvetica", "\xff"  # of every reader; it has the letters of Latin-1
-_MARGIN_MM, _NUMBER_MM, _HEAD_MM = 12.0, 10.0, 9.0
+_MARGIN_MM, _NUMBER_MM = 12.0, 10.0
 _LOWEST_LINE_MM = 6.0  # that can be written in
 _TURN_SHARE = 0.4  # of a column: a turn's points are shorter than the score
-_LIGHT = 190  # of 255
 _HOW = "On each line: the turn's points to the left, the score with them to the right."
 
 
@@ -75,10 +74,7 @@ class ScorePad(Session):
             line = self.ask(self._prompt(), words)
             if line.lower() in ("quit", "q"):
                 return False
-            try:
-                self._enter("bank" if offered and not line else line)
-            except Refused as refusal:
-                self.console.say(f"No: {refusal}")
+            self.attempt("bank" if offered and not line else line)
 
     def _prompt(self) -> str:
         game, state = self.game, self.game.state
@@ -96,9 +92,8 @@ class ScorePad(Session):
             self.console.say(f"{state.total} is more than {state.rules.target}: banks nothing.")
         if not state.rules.reached(state.total):
             return False
-        ends = "banks that; the round is played to its end"
-        if state.rules.end is End.AT_ONCE:
-            ends = "ends the game"
+        at_once = state.rules.end == "at_once"
+        ends = "ends the game" if at_once else "banks that; the round is played to its end"
         self.console.say(
             f"{self.game.current.name} has {state.total} with this turn, {state.rules.target} are "
             f"needed: Enter (or bank) {ends}."
@@ -117,16 +112,13 @@ class ScorePad(Session):
             self._undo()
         else:
             turns = self.game.state.turns
-            with refusing():
-                events = read_entry(line, self.game)
-            self._say_all(self.make(*events))
+            self._say_all(self.make(*read_entry(line, self.game)))
             if self.game.state.turns != turns:
                 self._say_all(scoreboard(self.game))
 
     def _undo(self) -> None:
         game, after = self.game, self.game.state.copy()
-        with refusing():
-            event = game.undo()
+        event = game.undo()
         self.saved.save()
         self.console.say(f"Taken back: {tell(game.start, game.state, event, after)[0]}")
 
@@ -160,24 +152,25 @@ def read_entry(line: str, game: Game) -> list[Event]:
         GameError: a form, player or number that is none.
         ConfigError: an unknown throw or prediction.
     """
-    plain = line.strip()
-    turn = _TURN.fullmatch(plain.lower())
-    if turn:
-        return _whole_turn(int(turn[1]), game)
-    if _POINTS.fullmatch(plain):
-        return [Points(int(plain))]
-    verb, _, rest = plain.partition(" ")
-    verb = verb.lower()
-    if verb in ("points", "correct", "remove"):
-        plain = f"{verb} {rest}"
-    elif verb == "call":  # the prediction is its last word, or two
+    line = line.strip()
+    verb, _, rest = line.partition(" ")
+    verb, rest = verb.lower(), rest.strip()
+    turn = game.state.turn_total
+    if verb == "turn" and _TURN.fullmatch(rest):
+        if game.state.rolls:
+            raise GameError(
+                f"the turn has {turn} points already; add to them with +N and bank, or undo them "
+                "first"
+            )
+        lost = int(rest) == 0
+        return [Thrown(read_throw("pig_out"))] if lost else [Points(int(rest)), Banked()]
+    if _POINTS.fullmatch(line):
+        return [Points(int(line))]
+    if verb == "call":  # the prediction is its last word, or two
         rest = " ".join(_long(word) if "+" in word else word for word in rest.split())
-        plain = f"call {rest}"
-    elif plain.lower() in ("b", "bank"):
-        plain = "bank"
-    else:
-        plain = _long(plain)
-    return [read_move(plain, game.players, game.start.rules)]
+    elif verb not in ("points", "correct", "remove"):
+        verb, rest = _long(line), ""
+    return [read_move(f"{verb} {rest}", game.players, game.start.rules)]
 
 
 def _long(text: str) -> str:
@@ -185,18 +178,6 @@ def _long(text: str) -> str:
     words = text.lower().replace("+", " ").split()
     joint = "+" if "+" in text else " "
     return joint.join(SHORT.get(word, word) for word in words)
-
-
-def _whole_turn(points: int, game: Game) -> list[Event]:
-    """A turn that somebody added up; with 0 points it was lost to a pig out."""
-    if game.state.rolls:
-        raise GameError(
-            f"the turn has {game.state.turn_total} points already; add to them with +N and bank, "
-            "or undo them first"
-        )
-    if points == 0:
-        return [Thrown(read_throw(Outcome.PIG_OUT.value))]
-    return [Points(points), Banked()]
 
 
 def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -> None:
@@ -247,16 +228,18 @@ def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -
 
 def point_lines() -> list[str]:
     """What a throw is worth, in words."""
-    table = score_table()
-    single = [f"{_spaced(pose.value)} {table.single[pose]}" for pose in SCORING_POSES]
-    double = [
-        f"{_spaced(pose.value)} {table.by_outcome[Outcome(f'double_{pose.value}')]}"
-        for pose in SCORING_POSES
-    ]
+    points = point_table()
+    single, double = (
+        ", ".join(
+            f"{_spaced(pose.value)} {points[Outcome(prefix + pose.value)]}"
+            for pose in SCORING_POSES
+        )
+        for prefix in ("", "double_")
+    )
     return [
-        f"One pig so, the other on a side: {', '.join(single)}. Two different ones: the sum.",
-        f"Both so: {', '.join(double)}.",
-        f"Both on a side: the same one, sider {table.by_outcome[Outcome.SIDER]}; opposite ones "
+        f"One pig so, the other on a side: {single}. Two different ones: the sum.",
+        f"Both so: {double}.",
+        f"Both on a side: the same one, sider {points[Outcome.SIDER]}; opposite ones "
         "(one dot up, one down), pig out.",
     ]
 
@@ -279,63 +262,39 @@ def rule_lines(rules: RuleSet) -> list[str]:
             ("a pig off the table", Outcome.OFF_TABLE),
         )
     ]
+    at_once = rules.end == "at_once"
     lines = [
-        f"To win: {_spaced(rules.reach.value)} {rules.target}; the game ends at "
-        f"{'once' if rules.end is End.AT_ONCE else 'the end of the round'}.",
+        f"To win: {_spaced(rules.reach)} {rules.target}; the game ends "
+        f"{'at once' if at_once else 'at the end of the round'}.",
         f"No points: {'; '.join(told)}.",
     ]
     if rules.hog_call:
-        gain = "its points" if rules.hog_call_pays is Pays.SINGLE_DOUBLE else "double its points"
+        gain = "its points" if rules.hog_call_pays == "single_double" else "double its points"
         lines.append(
             f"Hog Call: with {rules.hog_call_least_points} points banked, shout before another "
-            f"player's throw and name its {rules.hog_call_predicts.value}. Right: you gain {gain}, "
+            f"player's throw and name its {rules.hog_call_predicts}. Right: you gain {gain}, "
             "the thrower loses double. Wrong: you lose double, the thrower gains double."
         )
     return lines
 
 
 def _grid(pdf: Any, columns: Sequence[str], rounds: int) -> None:
-    """A column a player, and a line a round with its number; on as many pages as it takes.
-
-    A turn's points go to the left of a column's light line, the score to the right.
-    """
-    top = pdf.get_y()
-    height = max(_LOWEST_LINE_MM, (pdf.h - _MARGIN_MM - top - _HEAD_MM) / rounds)
-    width = (pdf.w - 2 * _MARGIN_MM - _NUMBER_MM) / len(columns)
-    number = 0
-    while number < rounds:
-        if number:
-            pdf.add_page()
-            top = pdf.get_y()
-        first = top + _HEAD_MM
-        lines = min(int((pdf.h - _MARGIN_MM - first) / height + 1e-6), rounds - number)
-        pdf.set_draw_color(_LIGHT)
-        for column in range(len(columns)):
-            middle = _MARGIN_MM + _NUMBER_MM + (column + _TURN_SHARE) * width
-            pdf.line(middle, first, middle, first + lines * height)
-        pdf.set_draw_color(0)
-        pdf.set_xy(_MARGIN_MM, top)
-        pdf.cell(_NUMBER_MM, _HEAD_MM, "", border=1)
+    """Two columns a player, and a line a round with its number; on as many pages as it takes."""
+    room_mm = (pdf.h - _MARGIN_MM - pdf.get_y()) / (rounds + 1)
+    width = (pdf.epw - _NUMBER_MM) / len(columns)
+    widths = [_NUMBER_MM, *[_TURN_SHARE * width, (1 - _TURN_SHARE) * width] * len(columns)]
+    pdf.set_auto_page_break(True, _MARGIN_MM)
+    with pdf.table(
+        col_widths=widths,
+        line_height=max(_LOWEST_LINE_MM, room_mm - 1e-6),
+        text_align="CENTER",
+        padding=0,
+    ) as table:
+        head = table.row([""])
         for name in columns:
-            pdf.cell(width, _HEAD_MM, _fitting(pdf, name, width - 2), border=1, align="C")
-        pdf.set_font(_FONT, size=8)
-        for line in range(lines):
-            pdf.set_xy(_MARGIN_MM, first + line * height)
-            number += 1
-            pdf.cell(_NUMBER_MM, height, str(number), border=1, align="C")
-            for _ in columns:
-                pdf.cell(width, height, "", border=1)
-
-
-def _fitting(pdf: Any, name: str, width_mm: float) -> str:
-    """The name, in letters so small that it has room, or cut short."""
-    for size in (10, 9, 8, 7):
-        pdf.set_font(_FONT, "B", size)
-        if pdf.get_string_width(name) <= width_mm:
-            return name
-    while pdf.get_string_width(name + "...") > width_mm:
-        name = name[:-1]
-    return name + "..."
+            head.cell(name, colspan=2)
+        for number in range(1, rounds + 1):
+            table.row([str(number), *[""] * (2 * len(columns))])
 
 
 def _spaced(name: str) -> str:

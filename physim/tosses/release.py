@@ -20,7 +20,7 @@ import numpy as np
 from physim import config
 from physim.config import check_keys, load, number_at
 from physim.errors import ConfigError, hint, shown, shown_name
-from physim.quaternions import from_axis_angle, from_uniform, heights, multiply
+from physim.geometry import from_axis_angle, from_uniform, heights, multiply
 from physim.types import FloatArray, PigModel, RigidState, Toss
 
 _, Y_AXIS, Z_AXIS = np.eye(3)

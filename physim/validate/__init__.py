@@ -1,7 +1,7 @@
 """The simulator beside the real rolls."""
 
 GROUPS = (
-    *("poses", "pairs", "height", "pig", "blocks", "settled", "rare"),
+    *("poses", "pairs", "height", "settled", "rare"),
     *("step", "solver", "settle", "hand", "surfaces"),
 )
 """The checks, in their order."""

@@ -28,7 +28,7 @@ from physim.statistics.tests import (
     smoothed,
     total_variation,
 )
-from physim.types import PIG_NAMES, FloatArray, Outcome
+from physim.types import FloatArray, Outcome
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -133,22 +133,6 @@ def pair_checks(simulated: Counts, real: Counts, seed: int) -> list[Check]:
     ]
 
 
-def pig_checks(simulated: ByHeight, real: ByHeight, seed: int) -> list[Check]:
-    """Each pig from each height. The simulated pigs may be equal; the real ones are not quite."""
-    checks = []
-    for (height_m, one), two in zip(simulated.items(), real.values(), strict=True):
-        for pig in PIG_NAMES:
-            name = f"pig.{pig}.{mm(height_m)}"
-            ours, theirs = one.pose_cells(pig), two.pose_cells(pig)
-            checks.append(Check(f"{name}.tv", distance(ours, theirs)))
-            checks.append(tested(f"{name}.g", compared(ours, theirs, f"{name} {seed}")))
-    for height_m, two in real.items():
-        black, pink = map(two.pose_cells, PIG_NAMES)
-        test = compared(black, pink, f"real pigs {mm(height_m)} {seed}")
-        checks.append(tested(f"pig.real_black_against_pink.{mm(height_m)}.g", test))
-    return checks
-
-
 def settled_checks(simulated: Counts) -> list[Check]:
     """What the rules have no name for."""
     detail = {
@@ -157,18 +141,6 @@ def settled_checks(simulated: Counts) -> list[Check]:
     }
     value = share(sum(detail.values()), simulated.rolls)
     return [at_most("settled.unsettled_or_ambiguous", value, MOST_UNNAMED, detail=detail)]
-
-
-def block_checks(blocks: Sequence[Counts], seed: int) -> list[Check]:
-    """Whether blocks of one sample are alike, as independent rolls of one distribution are."""
-    cells, pooled = [block.pose_cells() for block in blocks], sum(blocks, Counts()).pose_cells()
-    table, test = [list(block.values()) for block in cells], None
-    if all(map(sum, table)):
-        test = g_test(*table, rng=rng_of(f"blocks {seed}"), draws=999, only_if_few=True)
-    distances = [distance(block, pooled) for block in cells]
-    most = max((far for far in distances if far is not None), default=None)
-    note = "of a block to all of them"
-    return [tested("blocks.g", test), Check("blocks.largest_tv", most, note=note)]
 
 
 def convergence_checks(group: str, sample: Counts, finer: Counts, seed: int) -> list[Check]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from physim.calibrate.priors import read_fit, read_origin
 from physim.calibrate.target import real_rows
+from physim.config import FULL
 from physim.dataset.parquet import read_columns
 from physim.dataset.plan import BatchPlan
 from physim.dataset.progress import ProgressLine
@@ -28,7 +29,6 @@ from physim.figures import need_plots
 from physim.files import told, write_whole
 from physim.physics.surfaces import surface_names
 from physim.physics.surfaces import table as table_named
-from physim.setup_options import FULL
 from physim.simulator import Setup
 from physim.statistics.counts import COUNTED, Counts
 from physim.statistics.tables import real_by_height
@@ -108,10 +108,6 @@ class Rolls(ExactValue):
             height_m: self._of(self.from_height(which))
             for which, height_m in sorted(enumerate(self.heights_m), key=itemgetter(1))
         }
-
-    def blocks(self, count: int) -> list[Counts]:
-        """So many blocks of consecutive indices. Each index has a random stream of its own."""
-        return [self._of(block) for block in np.array_split(np.arange(self.n), count)]
 
     def _of(self, rows: NDArray[np.intp]) -> Counts:
         return Counts.from_columns(**{name: self.columns[name][rows] for name in COUNTED})

@@ -3,16 +3,11 @@
 All setups roll the same seeds and indices: the same tosses, as far as a parameter leaves them
 alone. The two sides are compared roll by roll, so the standard error needs no assumption about how
 alike they are.
-
-The Fisher information of a table of real rolls follows from the slopes. Parameters are measured in
-their scales (prior standard deviations): an eigenvalue of 1 means that the table alone knows this
-combination as well as the prior does.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -28,13 +23,11 @@ from physim.statistics.counts import NAMED_POSES, POSE_CELLS, TOUCHING, codes_of
 from physim.statistics.report import percent, row
 from physim.types import PIG_NAMES, ExactValue, FloatArray, Outcome, Pose, Status
 from physim.validate import datasets
-from physim.validate.checks import HEADS, ByHeight, mm, plot_sensitivity
+from physim.validate.checks import HEADS, mm, plot_sensitivity
 from physim.validate.datasets import FitReview, Rolls, SetupPlan, Source
 
 RESPONSES = (*POSE_CELLS, TOUCHING)  # six frequencies of pigs, and one of rolls
-IDENTIFIED, WEAKLY_IDENTIFIED, UNRESOLVED = "told", "not told", "unresolved"
 _WIDTHS = (32, *[9] * len(RESPONSES))
-_LEAST_WEIGHT = 0.2  # smaller ones are not printed
 
 Change = Callable[[Setup, Mapping[str, float]], Setup]
 Said = Callable[[str], None]
@@ -126,24 +119,36 @@ def run(
     Returns:
         The result as plain values and as text.
     """
+    found = of_study(study, seed=seed, rolls=rolls, parameters=parameters, step=step, say=say)
+    plain = {"asked": {**study.request, "step": step}, **to_json(found)}
+    labels, slopes = [parameter.label for parameter in found.parameters], found.pooled
+
+    def plot(path: Path) -> None:
+        plot_sensitivity(labels, slopes.slope, slopes.error, path)
+
+    study.write("sensitivity", plain, plot)
+    return plain, to_text(found)
+
+
+def of_study(
+    study: FitReview,
+    *,
+    seed: int,
+    rolls: int,
+    parameters: Sequence[str] | None,
+    step: float,
+    say: Said,
+) -> Sensitivity:
+    """The slopes of a setup by its names; None of parameters are those that a fit moves."""
     base = Setup.named(**study.names)
     datasets.check_heights(base.toss, study.real)
     chosen = priors.DEFAULT if parameters is None else parameters
     space = priors.Space.of(chosen, priors.known_parameters(base))
     values = {**priors.values_of(base, space.names), **study.values}
     varied = [Varied.of(one, values[one.name], step) for one in space.parameters]
-    found = sensitivity(
+    return sensitivity(
         base, varied, study.source, fitted=study.values, seed=seed, rolls=rolls, say=say
     )
-    known = fisher_information(found, study.real)
-    plain = {"asked": {**study.request, "step": step}, **to_json(found, known)}
-    labels, slopes = [parameter.label for parameter in varied], found.pooled
-
-    def plot(path: Path) -> None:
-        plot_sensitivity(labels, slopes.slope, slopes.error, path)
-
-    study.write("sensitivity", plain, plot)
-    return plain, to_text(found, known)
 
 
 def sensitivity(
@@ -246,114 +251,16 @@ def _slopes(frequency: FloatArray, moves: Sequence[_Move]) -> Slopes:
     return Slopes(frequency, slopes, noise, means - frequency)
 
 
-@dataclass(frozen=True, eq=False)
-class Combination(ExactValue):
-    """One direction of parameter space.
-
-    Attributes:
-        weights: (parameters,) a unit vector, in scales.
-        eigenvalue: information about it, without `noise`; may come out below 0.
-        noise: what the noise of the slopes alone gave.
-        error: standard error of the eigenvalue, or more: 2 sqrt(eigenvalue x noise) of slopes that
-            are there, and sqrt(2) noise of the noise itself, as if it were all in one cell.
-    """
-
-    weights: FloatArray
-    eigenvalue: float
-    noise: float
-    error: float
-
-    @property
-    def verdict(self) -> str:
-        """Whether the table knows it better than the prior; within two errors, roll more."""
-        if self.eigenvalue - 2.0 * self.error >= 1.0:
-            return IDENTIFIED
-        return WEAKLY_IDENTIFIED if self.eigenvalue + 2.0 * self.error < 1.0 else UNRESOLVED
-
-
-@dataclass(frozen=True, eq=False)
-class Information(ExactValue):
-    """What a table knows, in scales.
-
-    Attributes:
-        matrix: (parameters, parameters) Fisher information, without `noise`.
-        noise: (parameters, parameters) of the noise of the slopes alone.
-        combinations: the best known first.
-        posterior_sd: (parameters,) with a prior of one scale each; 1: the table adds nothing.
-        correlation: (parameters, parameters) of that posterior.
-    """
-
-    matrix: FloatArray
-    noise: FloatArray
-    combinations: tuple[Combination, ...]
-    posterior_sd: FloatArray
-    correlation: FloatArray
-
-
-def fisher_information(found: Sensitivity, real: ByHeight) -> Information:
-    """The information of real rolls about the parameters; only the numbers of rolls matter."""
-    matrix, noise = np.zeros((2, len(found.parameters), len(found.parameters)))
-    for slopes, counts in zip(found.heights.values(), real.values(), strict=True):
-        weights = _weights(slopes.frequency, sum(counts.pose_cells().values()), counts.rolls)
-        matrix += np.einsum("pk,qk,k->pq", slopes.slope, slopes.slope, weights)
-        noise += np.einsum("pqk,k->pq", slopes.noise, weights)
-    matrix -= noise
-    values, vectors = np.linalg.eigh(matrix)
-    combinations = tuple(
-        _combination(vectors[:, i], float(values[i]), noise) for i in np.argsort(values)[::-1]
-    )
-    known = (vectors * np.maximum(values, 0.0)) @ vectors.T
-    posterior = np.linalg.inv(known + np.eye(len(known)))
-    sd = np.sqrt(np.diag(posterior))
-    return Information(matrix, noise, combinations, sd, posterior / np.outer(sd, sd))
-
-
-def _weights(frequency: FloatArray, pigs: int, rolls: int) -> FloatArray:
-    """(7,) of a multinomial of poses and a binomial of touching, for a slope squared."""
-    # A frequency of 0 would weigh infinitely: half a real roll is the least that counts.
-    poses = np.maximum(frequency[:-1], 0.5 / pigs)
-    touching = min(max(float(frequency[-1]), 0.5 / rolls), 1.0 - 0.5 / rolls)
-    return np.append(pigs / poses, rolls / (touching * (1.0 - touching)))
-
-
-def _combination(weights: FloatArray, eigenvalue: float, noise: FloatArray) -> Combination:
-    share = float(weights @ noise @ weights)
-    error = math.sqrt(4.0 * max(eigenvalue, 0.0) * share + 2.0 * share**2)
-    sign = 1.0 if weights[np.argmax(np.abs(weights))] >= 0 else -1.0
-    return Combination(sign * weights, eigenvalue, share, error)
-
-
-def to_json(found: Sensitivity, known: Information) -> Json:
-    """Slopes for one `scale` of each parameter, pooled and by height, and the information."""
+def to_json(found: Sensitivity) -> Json:
+    """Slopes for one `scale` of each parameter, pooled and by height."""
     names = [parameter.name for parameter in found.parameters]
-
-    def named(values: FloatArray) -> Json:
-        return dict(zip(names, values.tolist(), strict=True))
-
-    combinations = [
-        {
-            "eigenvalue": one.eigenvalue,
-            "noise": one.noise,
-            "verdict": one.verdict,
-            "weights": named(one.weights),
-        }
-        for one in known.combinations
-    ]
-    heights = {mm(height): _slopes_to_json(one, names) for height, one in found.heights.items()}
     return {
         "physim": __version__,
         "seed": found.seed,
         "rolls": found.rolls,
         "parameters": [asdict(parameter) for parameter in found.parameters],
         "pooled": _slopes_to_json(found.pooled, names),
-        "heights": heights,
-        "information": {
-            "matrix": known.matrix.tolist(),
-            "noise": known.noise.tolist(),
-            "combinations": combinations,
-            "posterior_sd": named(known.posterior_sd),
-            "correlation": known.correlation.tolist(),
-        },
+        "heights": {mm(h): _slopes_to_json(one, names) for h, one in found.heights.items()},
     }
 
 
@@ -371,32 +278,15 @@ def _slopes_to_json(slopes: Slopes, names: Sequence[str]) -> Json:
     }
 
 
-def to_text(found: Sensitivity, known: Information) -> str:
-    """The pooled slopes, and what the real table knows."""
-    return "\n".join(_lines(found, known))
-
-
-def _lines(found: Sensitivity, known: Information) -> Iterator[str]:
+def to_text(found: Sensitivity) -> str:
+    """The pooled slopes."""
     pooled = found.pooled
-    yield f"percentage points for the change in brackets, {found.rolls:,} rolls a side"
-    yield row(_WIDTHS, "", *HEADS)
-    yield row(_WIDTHS, "frequency, %", *map(percent, pooled.frequency))
+    lines = [
+        f"percentage points for the change in brackets, {found.rolls:,} rolls a side",
+        row(_WIDTHS, "", *HEADS),
+        row(_WIDTHS, "frequency, %", *map(percent, pooled.frequency)),
+    ]
     for parameter, slope, error in zip(found.parameters, pooled.slope, pooled.error, strict=True):
-        yield row(_WIDTHS, parameter.label, *(percent(value, "+") for value in slope))
-        yield row(_WIDTHS, "", *(f"±{percent(value)}" for value in error))
-    yield ""
-    yield "what the real rolls know, the clearest first (1: as much as the prior)"
-    names = [parameter.name for parameter in found.parameters]
-    for one in known.combinations:
-        error = f"± {one.error:.3g}"
-        yield f"{one.eigenvalue:>10.3g} {error:10} {one.verdict:11} {_sum(one, names)}"
-    yield ""
-    yield f"{'parameter':{_WIDTHS[0]}}standard deviation with the table, in prior ones"
-    for name, sd in zip(names, known.posterior_sd.tolist(), strict=True):
-        yield f"{name:{_WIDTHS[0]}}{sd:.2f}"
-
-
-def _sum(one: Combination, names: Sequence[str]) -> str:
-    order = np.argsort(-np.abs(one.weights), kind="stable").tolist()
-    shown = [i for i in order if abs(one.weights[i]) >= _LEAST_WEIGHT]
-    return " ".join(f"{one.weights[i]:+.2f} {names[i]}" for i in shown or order[:1])
+        lines.append(row(_WIDTHS, parameter.label, *(percent(value, "+") for value in slope)))
+        lines.append(row(_WIDTHS, "", *(f"±{percent(value)}" for value in error)))
+    return "\n".join(lines)

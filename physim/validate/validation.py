@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import inspect
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import ModuleType
@@ -15,7 +12,6 @@ import numpy as np
 from physim import __version__
 from physim.calibrate import priors
 from physim.errors import ConfigError
-from physim.physics import state
 from physim.physics.fast import bounds
 from physim.poses import classify
 from physim.simulator import Setup
@@ -37,7 +33,6 @@ from physim.validate.datasets import (
     Source,
 )
 
-BLOCKS = 10
 _RARE = (Outcome.PIGGYBACK, Outcome.OFF_TABLE, Outcome.UNSETTLED, Outcome.AMBIGUOUS)
 _SAMPLES = {"step": HALF_STEP, "solver": SOLVER, "settle": SETTLE, "hand": HAND}
 _WIDTHS = (18, *[9] * (len(HEADS) + 1))
@@ -133,8 +128,6 @@ def _checks(
         "poses": lambda: checks.pose_checks(counts, total(real), seed),
         "pairs": lambda: checks.pair_checks(counts, total(real), seed),
         "height": lambda: checks.height_checks(main.by_height(), real, seed),
-        "pig": lambda: checks.pig_checks(main.by_height(), real, seed),
-        "blocks": lambda: checks.block_checks(main.blocks(BLOCKS), seed),
         "settled": lambda: checks.settled_checks(counts),
         "rare": lambda: checks.rare_checks(group, counts),
         "settle": lambda: settle_checks(main, others[0]),
@@ -217,27 +210,17 @@ def _cells(counts: Mapping[str, int]) -> Json:
 
 
 def provenance(setup: Setup) -> Json:
-    """Which classifier, tolerances and criterion of rest were used: constants, hashes, source.
-
-    They were fixed before any fit; whoever doubts it compares the hashes.
-    """
+    """The constants of classifier, tolerances, rest and certainty; all set before any fit."""
     return {
-        "classifier": _entry(classify, "LYING_DEG", "CLEAR_SCALE_M"),
-        "tolerances": _entry(classify, "TABLE_GAP_M", "TOUCH_GAP_M"),
-        "rest_criterion": _entry(state, **asdict(setup.criterion)),
-        "certainty": _entry(bounds, "MARGIN", "REACH_FACTOR", "REACH_LEAST_M"),
+        "classifier": _constants(classify, "LYING_DEG", "CLEAR_SCALE_M"),
+        "tolerances": _constants(classify, "TABLE_GAP_M", "TOUCH_GAP_M"),
+        "rest_criterion": {"constants": asdict(setup.criterion)},
+        "certainty": _constants(bounds, "MARGIN", "REACH_FACTOR", "REACH_LEAST_M"),
     }
 
 
-def _entry(module: ModuleType, *names: str, **constants: float) -> Json:
-    constants |= {name.lower(): getattr(module, name) for name in names}
-    text = json.dumps(constants, sort_keys=True)
-    return {
-        "constants": constants,
-        "constants_sha256": hashlib.sha256(text.encode()).hexdigest(),
-        "source": module.__name__,
-        "source_sha256": hashlib.sha256(inspect.getsource(module).encode()).hexdigest(),
-    }
+def _constants(module: ModuleType, *names: str) -> Json:
+    return {"constants": {name.lower(): getattr(module, name) for name in names}}
 
 
 def to_text(validation: Validation) -> str:

@@ -10,8 +10,8 @@ import pytest
 from fake_rolls import FakePlan
 
 from physim import files
-from physim.dataset import counts_only
-from physim.dataset.counts_only import counts_from_json, counts_to_json
+from physim.dataset import manifest
+from physim.dataset.manifest import counts_from_json, counts_to_json
 from physim.dataset.parquet import read_columns, read_counts
 from physim.dataset.rows import Done
 from physim.dataset.run import run_batch
@@ -61,7 +61,7 @@ def test_damaged_counts_are_refused(tmp_path: Path, text: str) -> None:
 def test_a_thousand_million_rolls_take_no_more_room_than_a_thousand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(counts_only, "_WRITE_S", 0.0)  # after every task
+    monkeypatch.setattr(manifest, "_WRITE_S", 0.0)  # after every task
     monkeypatch.setattr(files, "_sync", lambda *_: None)
     workers, sizes = Swarm(16), []
 

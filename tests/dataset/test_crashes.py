@@ -25,7 +25,7 @@ RUN = (
     "import sys\n"
     "from fake_rolls import FakePlan\n"
     "from physim.dataset.run import run_batch\n"
-    "run_batch(FakePlan(n=600, chunk_size=20, wait_s=0.004), sys.argv[1], workers=2,\n"
+    "run_batch(FakePlan(n=600, chunk_size=20, wait_s=0.02), sys.argv[1], workers=2,\n"
     "          counts_only=len(sys.argv) > 2)\n"
 )
 PLAN = FakePlan(n=600, chunk_size=20)
@@ -83,9 +83,9 @@ def test_killed_at_ten_moments_the_end_is_the_same(
 
 @pytest.mark.slow
 def test_physics_killed_at_ten_moments_gives_the_same_rows(tmp_path: Path) -> None:
-    command = ["-m", "physim", "batch", "150", "--seed", "5", "--chunk-size", "4", "--out"]
-    killed([*command, str(tmp_path / "d")], tmp_path / "d", random.Random(11954), 4.0)
-    assert 0 < kept(tmp_path / "d") < 150
+    command = ["-m", "physim", "batch", "800", "--seed", "5", "--chunk-size", "4", "--out"]
+    killed([*command, str(tmp_path / "d")], tmp_path / "d", random.Random(11954), 2.0)
+    assert 0 < kept(tmp_path / "d") < 800
     for folder, workers in (("d", "2"), ("plain", "1")):
         subprocess.run(
             [sys.executable, *command, str(tmp_path / folder), "--workers", workers],

@@ -42,7 +42,7 @@ def test_fewer_rolls_than_there_are_is_refused(folder: Path) -> None:
 
 
 def test_counts_and_rolls_do_not_mix(folder: Path) -> None:
-    with pytest.raises(DatasetError, match="holds rolls, not counts"):
+    with pytest.raises(DatasetError, match="counts only: False there, True here"):
         run_batch(PLAN, folder, workers=1, counts_only=True)
 
 

@@ -17,9 +17,10 @@ from runs import files_in, rows_in
 
 from physim.dataset import plan
 from physim.dataset.manifest import read_manifest
-from physim.dataset.plan import Job, Sample
-from physim.dataset.rows import close_simulator, make_rows
+from physim.dataset.plan import Job, sample_roll
+from physim.dataset.rows import make_rows
 from physim.dataset.run import run_batch
+from physim.dataset.workers import state
 from physim.errors import DatasetError, WorkerError
 
 PLAN = FakePlan(n=40, chunk_size=20)
@@ -167,9 +168,9 @@ def test_a_manifest_with_a_wrong_list_is_refused(folder: Path, mixed: Any) -> No
 
 def test_a_worker_of_a_cluster_with_other_bits_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with PLAN.open() as roller:
-        kit = replace(Job.of(PLAN), sample=Sample.of(roller, 0))
+        kit = replace(Job.of(PLAN), sample=sample_roll(roller, 0))
     assert make_rows(kit, range(1)).content
-    close_simulator()
+    state.close()
     monkeypatch.setattr(plan, "_bits", lambda: "0123456789abcdef")
     with pytest.raises(WorkerError, match=r"other bits \(bits: \S+ wanted, 0123456789abcdef here"):
         make_rows(kit, range(1))

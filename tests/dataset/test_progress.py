@@ -30,8 +30,8 @@ def test_a_log_tells_the_first_result_at_once_and_then_now_and_then(clock: list[
     line.close()
     assert log.getvalue().splitlines() == [
         "1 of 1,000 rolls",
-        "300 of 1,000 rolls, 26.1/s, 0:27 left",
-        "1,000 of 1,000 rolls, 50.0/s, 0:00 left",
+        "300 of 1,000 rolls, 26.1/s, 00:27 left",
+        "1,000 of 1,000 rolls, 50.0/s, 00:00 left",
     ]
 
 
@@ -52,7 +52,7 @@ def test_a_terminal_shows_one_line_from_the_start(clock: list[float]) -> None:
         "",
         "loading models and workers ...",
         "1 of 40 rolls",
-        "40 of 40 rolls, 40.0/s, 0:00 left",
+        "40 of 40 rolls, 40.0/s, 00:00 left",
     ]
 
 
@@ -64,7 +64,7 @@ def test_rolls_that_were_there_are_told_and_not_counted_as_new(clock: list[float
     line(600, 1000)
     assert log.getvalue().splitlines() == [
         "500 of 1,000 rolls were there already",
-        "600 of 1,000 rolls, 10.0/s, 0:40 left",
+        "600 of 1,000 rolls, 10.0/s, 00:40 left",
     ]
 
 
@@ -89,6 +89,6 @@ def test_what_takes_longer_is_told_in_its_own_words(clock: list[float]) -> None:
     clock[0] += 11
     line.note("sweep 12")
     assert log.getvalue().splitlines() == [
-        "1,000 of 4,000 games, 250.0/s, 0:12 left",
+        "1,000 of 4,000 games, 250.0/s, 00:12 left",
         "sweep 12",
     ]

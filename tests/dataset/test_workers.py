@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import pytest
 from fake_rolls import FakePlan
 
-from physim.dataset.plan import BatchPlan, Job, Roller, Sample, default_chunk_size
+from physim.dataset.plan import BatchPlan, Job, Roller, default_chunk_size, sample_roll
 from physim.dataset.rows import (
     SCHEMA,
     counts_of,
@@ -22,21 +22,34 @@ from physim.dataset.rows import (
     make_rows,
     row_of,
 )
-from physim.dataset.run import Tasks
+from physim.dataset.run import TaskCutter
+from physim.dataset.workers import Workers
 from physim.errors import WorkerError
 from physim.types import Roll
+
+
+class Crew(Workers):
+    """So many workers, whose tasks are to take a second."""
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+
+    def count(self) -> int:
+        return self._workers
+
+    def task_s(self) -> float:
+        return 1.0
 
 
 def handed_out(n: int, chunk: int, seconds: float, workers: int = 2) -> list[range]:
     """All tasks where a roll takes so long and tasks are to take a second."""
     chunks = (range(first, min(first + chunk, n)) for first in range(0, n, chunk))
-    tasks, found = Tasks(chunks, n), []
-    while (taken := tasks.take(workers, 1.0)) is not None:
-        task, whole = taken
+    cutter, found = TaskCutter(Crew(workers)), []
+    for task, whole in cutter.tasks(chunks, n):
         assert whole.start <= task.start < task.stop <= whole.stop
         found.append(task)
         if len(found) >= 2 * workers:  # results come back later than tasks are handed out
-            tasks.took(len(found[-2 * workers]), seconds * len(found[-2 * workers]))
+            cutter.took(len(found[-2 * workers]), seconds * len(found[-2 * workers]))
     return found
 
 
@@ -66,7 +79,7 @@ def test_a_kit_holds_the_model_itself() -> None:
     kit = Job.of(BatchPlan(n=1))
     assert b"standard/" not in kit.content and b".obj" not in kit.content
     assert len(pickle.dumps(kit)) < 60_000
-    assert kit.key != Job.of(BatchPlan(n=1, toss="drop")).key != Job.of(BatchPlan(n=1)).key
+    assert kit != Job.of(BatchPlan(n=1, toss="drop")) != Job.of(BatchPlan(n=1))
     assert kit == Job.of(BatchPlan(n=9, chunk_size=3))
 
 
@@ -79,12 +92,13 @@ def test_other_versions_are_refused_before_the_content_is_read() -> None:
 def test_other_bits_are_refused() -> None:
     plan = FakePlan(n=1)
     with plan.open() as roller:
-        sample = Sample.of(roller, 0)
+        sample = sample_roll(roller, 0)
     kit = replace(Job.of(plan), sample=sample)
     assert make_rows(kit, range(1)).content
-    other = {**sample.roll, "pink_time_s": sample.roll["pink_time_s"] * (1 + 2**-52)}
+    roll = sample["check_roll"]
+    other = {**roll, "pink_time_s": roll["pink_time_s"] * (1 + 2**-52)}
     with pytest.raises(WorkerError, match=r"other bits \(pink_time_s: "):
-        make_rows(replace(kit, sample=replace(sample, roll=other)), range(1))
+        make_rows(replace(kit, sample={**sample, "check_roll": other}), range(1))
 
 
 @dataclass(frozen=True)
@@ -110,7 +124,7 @@ class _Alone:
 
 
 def test_a_worker_with_threads_makes_one_roll_at_a_time() -> None:
-    kit = Job("crowd", 0, pickle.dumps(Crowd()))
+    kit = Job(0, pickle.dumps(Crowd()))
     with ThreadPoolExecutor(4) as threads:
         counts = list(threads.map(lambda i: make_counts(kit, range(i, i + 5)), range(0, 40, 5)))
     with FakePlan(n=1).open() as roller:

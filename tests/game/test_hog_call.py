@@ -6,8 +6,7 @@ import pytest
 from games import begin, do, winner
 
 from physim.errors import ConfigError, GameError
-from physim.rules.ruleset import load_rules
-from physim.rules.throws import predictions
+from physim.rules.ruleset import load_rules, predictions
 
 
 def test_right_and_wrong_move_double_and_the_roll_counts_as_usual() -> None:

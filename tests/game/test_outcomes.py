@@ -14,7 +14,7 @@ from games import begin
 from physim.errors import ConfigError
 from physim.game.game_state import Thrown
 from physim.game.outcomes import Distribution, draws, throw_of_roll
-from physim.rules.throws import Throw, labelled_throws, read_throw
+from physim.rules.score import Throw, labelled_throws, read_throw
 from physim.types import Ended, Outcome, PigResult, Pose, Roll, Status
 
 LINES = ("trotter snouter", "side_dot_up side_dot_up", "pig_out")

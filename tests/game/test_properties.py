@@ -18,12 +18,12 @@ from physim.game.game_state import (
     Removed,
     State,
     Thrown,
-    may_call,
+    call_refusal,
     start,
 )
 from physim.game.record import from_json, to_json
-from physim.rules.ruleset import RuleSet, load_rules, rule_set_names
-from physim.rules.throws import labelled_throws, predictions
+from physim.rules.ruleset import RuleSet, load_rules, predictions, rule_set_names
+from physim.rules.score import labelled_throws
 from physim.types import Outcome
 
 THROWS = list(labelled_throws().values())
@@ -71,7 +71,7 @@ def moves_of(game: Game, draw: st.DrawFn) -> list[Event]:
         moves += [Banked()] * 3 + [Points(draw(st.integers(1, 20)))]
     prediction = draw(st.sampled_from(predictions(state.rules)))
     for seat, player in enumerate(game.players):
-        if may_call(state, seat):
+        if not call_refusal(state, seat, range(state.seats)):
             moves.append(Called(player.id, prediction))
     if draw(st.integers(0, 9)) == 0:
         player = game.players[draw(st.sampled_from(state.playing))]
@@ -146,7 +146,7 @@ def check_transfer(before: State, after: State, points: int) -> None:
     loss = after.scores[roller] - before.scores[roller]
     others = [seat for seat in range(before.seats) if seat not in (caller, roller)]
     assert all(before.scores[seat] == after.scores[seat] for seat in others)
-    single = before.rules.hog_call_pays.value == "single_double"
+    single = before.rules.hog_call_pays == "single_double"
     if gain > 0:  # right
         assert gain == (points if single else 2 * points)
         assert loss == -2 * points or (after.scores[roller] == 0 and -2 * points < loss <= 0)

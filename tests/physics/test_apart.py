@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from physim.convex import separation
+from physim.geometry import separation
 from physim.physics.fast.pair import PigPair
 from physim.physics.state import Trajectory
 from physim.poses.classify import world_parts

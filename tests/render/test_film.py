@@ -14,7 +14,7 @@ import pytest
 from PIL import Image as Pillow
 
 from physim.errors import ConfigError
-from physim.quaternions import rotate
+from physim.geometry import rotate
 from physim.render import film
 from physim.render.camera import CameraPath
 from physim.render.film import FilmPlan, frames, glb

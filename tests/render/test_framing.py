@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from physim.geometry import matrix
 from physim.pigs.model import load_model
-from physim.quaternions import matrix
 from physim.render.camera import framing
 from physim.render.pig_meshes import PlacedPig, pig_look
 from physim.render.scene import materials_at, rasterise

@@ -3,8 +3,7 @@
 import pytest
 
 from physim.errors import ConfigError
-from physim.rules.ruleset import load_rules
-from physim.rules.throws import read_prediction
+from physim.rules.ruleset import load_rules, read_prediction
 
 
 @pytest.mark.parametrize(

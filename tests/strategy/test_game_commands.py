@@ -9,7 +9,7 @@ import pytest
 
 from physim.cli.main import main
 from physim.game.outcomes import Distribution
-from physim.rules.throws import labelled_throws
+from physim.rules.score import labelled_throws
 
 
 @pytest.fixture(autouse=True)

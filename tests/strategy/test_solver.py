@@ -8,14 +8,14 @@ import pytest
 from physim.errors import ConfigError
 from physim.game.outcomes import Distribution, ThrowOdds, odds
 from physim.rules.ruleset import RuleSet, load_rules
-from physim.rules.throws import Throw, labelled_throws
+from physim.rules.score import Throw, labelled_throws
 from physim.statistics.counts import Counts
 from physim.strategy.policies import from_counts, from_table
 from physim.strategy.solver import Solution, best_hold, break_even, first_wins, hold_values, solve
 from physim.strategy.study import study, study_calls
 from physim.types import Outcome
 
-ONE_DIE = ThrowOdds((2, 3, 4, 5, 6), (1 / 6,) * 5, 1 / 6, 0.0, 0.0, 0.0)
+ONE_DIE = ThrowOdds(tuple((points, 1 / 6) for points in range(2, 7)), 1 / 6, 0.0, 0.0, 0.0)
 THROWS = labelled_throws()
 
 
@@ -71,7 +71,7 @@ def test_a_small_game_agrees_with_plain_recursion(
 def _recursive(rules: RuleSet, weights: dict[str, int]) -> dict[tuple[int, int], float]:
     """Plain iteration over every state, those between the throws too."""
     counted = dict(weights)
-    if rules.off_table.value == "roll_again":
+    if rules.off_table == "roll_again":
         del counted["off_table"]
     whole = sum(counted.values())
     target = 6
@@ -93,16 +93,16 @@ def _recursive(rules: RuleSet, weights: dict[str, int]) -> dict[tuple[int, int],
             if name in ("sider", "trotter"):
                 more = k + (1 if name == "sider" else 5)
                 value += p * (after[i, j, more, True] if more < 12 else hold(i, j, more))
-            elif name == "off_table" and rules.off_table.value == "nothing":
+            elif name == "off_table" and rules.off_table == "nothing":
                 value += p * after[i, j, k, True]
             elif name in ("pig_out", "off_table"):
                 value += p * (1 - start_of_turn(j, i))
-            elif name == "oinker" or rules.piggyback.value == "costs_everything":
+            elif name == "oinker" or rules.piggyback == "costs_everything":
                 value += p * (1 - start_of_turn(j, 0))
         return value
 
     def hold(i: int, j: int, k: int) -> float:
-        if i + k == target or (i + k > target and rules.reach.value == "at_least"):
+        if i + k == target or (i + k > target and rules.reach == "at_least"):
             return 1.0
         if i + k > target:
             return 1 - start_of_turn(j, i)
@@ -136,9 +136,7 @@ def test_a_study_tells_each_sweep_and_each_game(kern: Distribution) -> None:
 
 def test_a_worse_solution_would_be_seen(box: RuleSet) -> None:
     """The negative control of four digits: one in a hundred oinkers more is beyond them."""
-    shifted = ThrowOdds(
-        ONE_DIE.points, ONE_DIE.probabilities[:-1] + (1 / 6 - 0.01,), 1 / 6 + 0.01, 0.0, 0.0, 0.0
-    )
+    shifted = ThrowOdds((*ONE_DIE.pairs[:-1], (6, 1 / 6 - 0.01)), 1 / 6 + 0.01, 0.0, 0.0, 0.0)
     small = load_rules("box", {"target": 20})
     one, two = (solve(chances, small).first_player_wins for chances in (ONE_DIE, shifted))
     assert abs(one - two) > 5e-5
@@ -146,7 +144,7 @@ def test_a_worse_solution_would_be_seen(box: RuleSet) -> None:
 
 def test_holding_by_the_turn_alone(kern: Distribution, box: RuleSet) -> None:
     """By enumeration of all turns in which the throws are few and simple."""
-    half = ThrowOdds((1, 4), (0.25, 0.25), 0.5, 0.0, 0.0, 0.0)
+    half = ThrowOdds(((1, 0.25), (4, 0.25)), 0.5, 0.0, 0.0, 0.0)
     one, two = hold_values(half, 2)
     assert (one.expected_points, one.bust) == (pytest.approx(0.25 + 1.0), pytest.approx(0.5))
     # 1 then 1, 1 then 4, or 4 at once.
@@ -269,5 +267,5 @@ def test_an_exact_target_that_no_points_add_up_to_is_refused(
     drawn = Distribution("x", tuple(THROWS[name] for name in throws), tuple([1.0] * len(throws)))
     with pytest.raises(ConfigError, match=f"multiples of {step}, .* exactly {target}"):
         odds(drawn, rules)
-    assert odds(drawn, load_rules("box", {"target": target})).points
-    assert odds(drawn, load_rules("box", {"target": 100, "reach": "exactly"})).points
+    assert odds(drawn, load_rules("box", {"target": target})).scoring
+    assert odds(drawn, load_rules("box", {"target": 100, "reach": "exactly"})).scoring

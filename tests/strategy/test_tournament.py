@@ -14,7 +14,7 @@ from physim.game.game import Game
 from physim.game.game_state import Banked, Called, State, Thrown, start
 from physim.game.outcomes import Distribution, draws, odds
 from physim.rules.ruleset import RuleSet, load_rules
-from physim.rules.throws import Throw, labelled_throws
+from physim.rules.score import Throw, labelled_throws
 from physim.seeding import stream
 from physim.strategy import tournament as module
 from physim.strategy.policies import make_players, play, win_rate
@@ -109,8 +109,8 @@ def with_log(rules: RuleSet, players, throws: Iterator[Throw], first: int) -> Ga
             game.do(Banked())
             continue
         other = 1 - seat
-        if players[other].calls and game.state.call is None and game.state.scores[other] >= 20:
-            prediction = players[other].call(game.state, other)
+        if players[other].prediction and game.state.call is None and game.state.scores[other] >= 20:
+            prediction = players[other].prediction
             game.do(Called(game.players[other].id, prediction))
         game.do(Thrown(next(throws)))
     return game

@@ -8,10 +8,10 @@ import pytest
 from physim.game.game_state import State
 from physim.game.outcomes import Distribution, odds
 from physim.rules.ruleset import RuleSet, load_rules
-from physim.rules.throws import labelled_throws
+from physim.rules.score import labelled_throws
 from physim.strategy.policies import from_table
 from physim.strategy.solver import solve
-from physim.terminal.advice import Adviser
+from physim.terminal.game_loop import Adviser
 
 
 @pytest.fixture(scope="module")

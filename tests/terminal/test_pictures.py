@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from physim.rules.throws import labelled_throws, throw_of
+from physim.rules.score import labelled_throws, throw_of
 from physim.terminal.game_loop import picture
 from physim.types import Pose
 

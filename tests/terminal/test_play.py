@@ -11,7 +11,7 @@ import pytest
 
 import physim
 from physim.game.outcomes import Distribution, draws
-from physim.rules.throws import labelled_throws
+from physim.rules.score import labelled_throws
 from physim.types import Pose, PoseReading
 from tests.terminal.commands import Desk, refused
 

@@ -138,26 +138,6 @@ def test_a_height_that_is_far_off_is_rejected() -> None:
     assert found == {"height.127.tv"}
 
 
-def test_by_pig_there_is_no_limit() -> None:
-    found = checks.pig_checks(drawn.rolls(20_000, 1).by_height(), REAL, 1)
-    assert all(check.ok is None and check.limit is None for check in found)
-    by_name = named(found)
-    assert {f"pig.{pig}.{mm}.g" for pig in ("black", "pink") for mm in (127, 203)} <= set(by_name)
-    # The real pigs differ; see the tables' own contingency test.
-    black, pink = (list(REAL[0.127].pose_cells(pig).values()) for pig in ("black", "pink"))
-    assert by_name["pig.real_black_against_pink.127.g"].value == checks.g_test(black, pink).g
-
-
-def test_blocks_of_one_sample_are_alike_and_a_drift_is_not() -> None:
-    even = drawn.rolls(20_000, 1)
-    (test, _) = checks.block_checks(even.blocks(10), 1)
-    assert test.p is not None and test.p > 1e-3
-    assert test.detail["df"] == 45
-    later = drawn.counts(drawn.moved(0.06, "side_dot_down", "side_dot_up"), n=2_000, seed=7)
-    (test, _) = checks.block_checks([*even.blocks(10)[:-1], later], 1)
-    assert test.p is not None and test.p < 1e-3
-
-
 def test_finer_rolls_that_drift_are_rejected() -> None:
     right = drawn.counts(drawn.REAL, seed=1)
     for shift, ok in ((0.0, True), (0.02, False)):
@@ -193,7 +173,6 @@ def test_an_empty_sample_fails_and_does_not_crash() -> None:
         *checks.settled_checks(empty),
         *checks.convergence_checks("step", empty, empty, 1),
         *checks.prediction_checks("hand", empty, POOLED, 1),
-        *checks.block_checks([empty] * 10, 1),
     ]
     assert not any(check.ok for check in found)
     assert {"poses.tv", "poses.g", "pairs.g", "pairs.touching", "step.tv"} <= failed(found)

@@ -9,11 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from physim.compiled import compiled
-from physim.convex import inside_margin, plane_axes
+from physim.geometry import conjugate, inside_margin, plane_axes, rotate
 from physim.physics.body import Body
 from physim.physics.fast.flight import Motion
 from physim.physics.state import up_in_body
-from physim.quaternions import conjugate, rotate
 from physim.types import GRAVITY_M_S2, Basin, FloatArray, Quat, Table, Triple
 
 MARGIN = 0.02  # of the height of the pass

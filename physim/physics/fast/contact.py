@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from physim.compiled import compiled
-from physim.quaternions import product as _product
+from physim.geometry import product as _product
 from physim.types import FloatArray, Quat, Triple
 
 MARGIN_M = 1e-5  # of Bullet's hulls

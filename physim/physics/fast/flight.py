@@ -27,7 +27,7 @@ from math import cos, sin, sqrt
 
 import numpy as np
 
-from physim import quaternions
+from physim import geometry
 from physim.compiled import compiled
 from physim.physics.body import Body
 from physim.physics.state import (
@@ -47,7 +47,7 @@ LONGEST_STEP_S = 0.05
 CONTACT_GAP_M = 1e-6
 MAX_FLIGHT_S = 10.0  # a fall of 490 m: nothing flies longer
 
-product = compiled(quaternions.product)
+product = compiled(geometry.product)
 
 
 class Flight:
