@@ -73,7 +73,6 @@ def hint(name: object, valid: Iterable[str]) -> str:
 EXTRAS = {
     "calibrate": ("cmaes", "emcee", "matplotlib"),
     "dask": ("distributed",),
-    "fast": ("numba",),
     "film": ("imageio-ffmpeg",),
     "mesh": ("coacd", "manifold3d"),
     "mujoco": ("mujoco",),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,7 +113,7 @@ class Setup:
             black_model if pink == black else load_model(pink),
             toss(str(options.toss), options.height_mm),
             table(options.surface, options.table_size_mm),
-            EngineSettings.with_step(options.time_step_s),
+            replace(EngineSettings.with_step(options.time_step_s), engine=options.engine),
             settle=options.settle,
         )
 

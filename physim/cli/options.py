@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from physim.cli.output import clean_stdout, print_json
-from physim.config import MAX_WORKERS, SETTLE_MODES, SetupOptions, path
+from physim.config import MAX_WORKERS, SetupOptions, path
 from physim.errors import ConfigError, shown
 from physim.seeding import MAX_SEED
 
@@ -121,7 +121,6 @@ _KINDS: dict[str, Any] = {
     "mm": MILLIMETRES,
     "mm_mm": (decimal_number(1, 1e5),) * 2,
     "s": seconds,
-    "settle": click.Choice(SETTLE_MODES),
 }
 
 
@@ -129,7 +128,8 @@ def _setup_option(name: str, **how: Any) -> Decorator:
     """One of `SetupOptions` as an option of the command line, with what differs there."""
     entry = next(entry for entry in fields(SetupOptions) if entry.name == name)
     about = {**entry.metadata, "default": entry.default, **how}
-    kind = _KINDS.get(about.pop("kind"))
+    kind = about.pop("kind")
+    kind = click.Choice(kind) if isinstance(kind, tuple) else _KINDS.get(kind)
     return click.option(f"--{name.replace('_', '-')}", type=kind, **about)
 
 

@@ -16,8 +16,6 @@ def main() -> None:
     warnings.formatwarning = lambda message, *_, **__: f"physim: {message}\n"
     for name in _THREADS:
         os.environ.setdefault(name, "1")
-    if sys.argv[1:2] == ["render"]:  # to load compiled code takes longer than its few rolls
-        os.environ.setdefault("PHYSIM_COMPILED", "0")
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # A module that is still loading would answer Ctrl-C with a traceback.
         signal.signal(signal.SIGINT, signal.SIG_DFL)

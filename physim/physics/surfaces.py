@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from physim.config import check_keys, load, number_at
+from physim.config import PYBULLET, check_keys, load, number_at
 from physim.errors import ConfigError, hint, shown_name
 from physim.types import GRAVITY_M_S2, Surface, Table
 
@@ -61,6 +61,10 @@ def _surface(name: str, data: Mapping[str, Any]) -> Surface:
     return Surface(name, **values)
 
 
+CORNERS, BULLET = "corners", "bullet"
+PYRAMID, CONE = "pyramid", "cone"
+
+
 @dataclass(frozen=True)
 class EngineSettings:
     """Time step, contact and solver settings, chosen by measurement.
@@ -82,6 +86,10 @@ class EngineSettings:
         restitution_threshold_m_s: slower impacts do not bounce [m/s]; above the
             speed gravity gives in a step, or resting pigs would tremble.
         steps_per_check: longest (base) steps between two checks of the state.
+        engine: that steps a pig alone in contact: PyBullet or the compiled one (`fast.contact`).
+        contacts: of the compiled engine: every corner near the table, or Bullet's manifolds.
+        friction: of the compiled engine: limited along the sliding and across it, as Bullet has it
+            (`pyramid`), or together, as Coulomb's law (`cone`).
     """
 
     time_step_s: float = 1.0 / 2048.0
@@ -92,6 +100,9 @@ class EngineSettings:
     contact_falls: float = 1.3
     restitution_threshold_m_s: float = 0.02
     steps_per_check: int = 32
+    engine: str = PYBULLET
+    contacts: str = CORNERS
+    friction: str = PYRAMID
 
     @classmethod
     def with_step(cls, time_step_s: float | None) -> EngineSettings:
@@ -124,5 +135,9 @@ class EngineSettings:
 
     def as_written(self) -> dict[str, Any]:
         """The settings under the names that the manifests of datasets have for them."""
-        names = {"steps_per_check": "steps_a_call"}
-        return {names.get(name, name): value for name, value in asdict(self).items()}
+        written = {**asdict(self), "steps_a_call": self.steps_per_check}
+        del written["steps_per_check"]
+        for name in ("engine", "contacts", "friction"):  # younger than the first datasets
+            if written[name] == getattr(EngineSettings, name):
+                del written[name]
+        return written

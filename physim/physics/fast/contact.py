@@ -26,6 +26,7 @@ References:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from math import cos, sin, sqrt
 from typing import Any
 
@@ -35,6 +36,9 @@ from physim.compiled import compiled
 from physim.geometry import product as _product
 from physim.types import FloatArray, Quat, Triple
 
+UNITS_PER_M = 100.0  # of `engine`, which loads PyBullet
+CONTACT_M = 1e-6  # a corner that is nearer to the table is a contact
+BULLET_WARM = 0.1  # share of the last impulses that Bullet sets out from
 MARGIN_M = 1e-5  # of Bullet's hulls
 SLOP_M = 1e-7  # an overlap that is left alone
 TURN_SHARE = 0.1  # of the turn that pushes an overlap apart
@@ -530,8 +534,22 @@ def as_bullet_rounds(corners_m: FloatArray) -> FloatArray:
 
     Its hull computer rounds towards the middle of the hull on a grid of 1/10216 of each extent.
     """
-    corners = np.asarray(corners_m * 100.0, dtype=np.float32).astype(float)
+    corners = np.asarray(corners_m * UNITS_PER_M, dtype=np.float32).astype(float)
     low, high = corners.min(axis=0), corners.max(axis=0)
     middle, cell = 0.5 * (low + high), (high - low) / 10216.0
-    rounded: FloatArray = (middle + np.trunc((corners - middle) * (1.0 / cell)) * cell) / 100.0
+    rounded: FloatArray = (
+        middle + np.trunc((corners - middle) * (1.0 / cell)) * cell
+    ) / UNITS_PER_M
     return rounded
+
+
+def disc_of(hulls_m: Sequence[FloatArray]) -> float:
+    """By how much Bullet multiplies its contact threshold for a compound of these hulls.
+
+    Its angular motion disc: in the engine's unit of length, the radius of the sphere about the
+    bounding box, and how far the middle of that is from the centre of mass.
+    """
+    points = UNITS_PER_M * np.concatenate(hulls_m)
+    margin = UNITS_PER_M * MARGIN_M
+    low, high = points.min(axis=0) - margin, points.max(axis=0) + margin
+    return float(0.5 * (np.linalg.norm(high - low) + np.linalg.norm(high + low)))

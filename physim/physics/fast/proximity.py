@@ -366,7 +366,7 @@ def hull_distance_bound(
         r = between[1] + two[1] - one[1]
         s = between[2] + two[2] - one[2]
         bound = max(bound, line[0] * p + line[1] * r + line[2] * s)
-        if bound > cutoff_m or bound > 0.8 * length:
+        if bound > cutoff_m or bound > 0.5 * length:
             break
         # To the nearest point of the way there.
         p, r, s = p - a, r - b, s - c

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from physim.config import COMPILED
 from physim.physics.body import Body
 from physim.physics.engine import (
     LOCK,
@@ -29,14 +30,19 @@ from physim.physics.fast.advance import (
     turn_to_check,
 )
 from physim.physics.fast.bounds import EnergyBound
-from physim.physics.fast.contact import WORK
+from physim.physics.fast.contact import (
+    BULLET_WARM,
+    CONTACT_M,
+    WORK,
+    as_bullet_rounds,
+    disc_of,
+)
 from physim.physics.fast.flight import Flight, FlightPiece
 from physim.physics.fast.record import CONSTANTS, PIG
 from physim.physics.state import EngineMotion, PigTrajectory, PlainState, RestCriterion
-from physim.physics.surfaces import EngineSettings
+from physim.physics.surfaces import BULLET, CONE, EngineSettings
 from physim.types import GRAVITY_M_S2, RigidState, Table
 
-COMPILED = True
 LEAST_FLIGHT_S = 0.015  # shorter flights cost less to step
 
 
@@ -56,7 +62,7 @@ class SinglePig(Engine):
         criterion = criterion or RestCriterion()
         super().__init__(settings, table.surface, [body])
         self.body = body
-        self.compiled = COMPILED and not body.model.contact_stiffness_n_m
+        self.compiled = steps_compiled(body, settings)
         self.trajectory: PigTrajectory | None = None
         self.fixed = constants_of(body, table, settings, criterion, bound)
         self.share(np.zeros(1, dtype=PIG), self.fixed, np.zeros(1, dtype=WORK))
@@ -247,6 +253,11 @@ class PigMotion:
         return self._state.half_step_velocity(base_step_s)
 
 
+def steps_compiled(body: Body, settings: EngineSettings) -> bool:
+    """Whether the compiled engine steps this pig; a soft one is PyBullet's."""
+    return settings.engine == COMPILED and not body.model.contact_stiffness_n_m
+
+
 def constants_of(
     body: Body,
     table: Table,
@@ -255,13 +266,15 @@ def constants_of(
     bound: EnergyBound | None,
 ) -> NDArray[Any]:
     """(1,) of `CONSTANTS`."""
-    height_m, surface = body.model.height_m, table.surface
+    height_m, surface, bullet = body.model.height_m, table.surface, settings.contacts == BULLET
+    groups = tuple(map(as_bullet_rounds, body.contact_hulls_m)) if bullet else (body.hull_m,)
+    corners = np.concatenate(groups)
     values: dict[str, Any] = {
         "corners": len(body.hull_m),
         "basins": 0 if bound is None else len(bound.arrays[0]),
-        "contact_corners": len(body.hull_m),
-        "manifolds": 1,
-        "compiled": COMPILED and not body.model.contact_stiffness_n_m,
+        "contact_corners": len(corners),
+        "manifolds": len(groups),
+        "compiled": steps_compiled(body, settings),
         "gravity": (0.0, 0.0, -GRAVITY_M_S2),
         "mass_kg": body.model.mass_kg,
         "moments": body.moments,
@@ -286,19 +299,17 @@ def constants_of(
         "friction": body.model.lateral_friction * surface.lateral_friction,
         "restitution": body.model.restitution * surface.restitution,
         "slowest_bounce_m_s": settings.restitution_threshold_m_s,
-        "contact_m": 1e-6,
+        "contact_m": settings.contact_breaking_m * disc_of(groups) if bullet else CONTACT_M,
         "iterations": settings.solver_iterations,
         "tolerance_m_s": settings.solver_tolerance_m_s,
         "recovery_s": settings.recovery_s,
-        "warm": 1.0,
-        "bullet": False,
-        "cone": False,
+        "warm": BULLET_WARM if bullet else 1.0,
+        "bullet": bullet,
+        "cone": settings.friction == CONE,
     }
     fixed = np.zeros(1, dtype=CONSTANTS)
     for name, value in values.items():
         fixed[name] = value
-    groups = (body.hull_m,)
-    corners = np.concatenate(groups)
     fixed["hull"][0, :, : len(body.hull_m)] = body.hull_columns_m
     fixed["radii"][0, : len(body.hull_m)] = body.hull_radii_m
     fixed["contact_hull"][0, :, : len(corners)] = corners.T
