@@ -1,10 +1,9 @@
-"""Compiles the innermost loops where Numba is installed (the extra `fast`).
+"""Compiles the innermost loops by Numba.
 
-The same source runs either way and gives the same bits: Numba may not reorder or fuse operations,
-and functions that it computes in another way than Python (`math.hypot`, `**`) are avoided in what
-is compiled. Compiled code is kept in Numba's folder for it, for the sources, libraries and
-processor that it was made from; where that folder cannot be written to, each process compiles for
-itself. `PHYSIM_COMPILED=0` leaves everything to Python, and so does a Numba that cannot be loaded.
+Numba may not reorder or fuse operations. Functions that it computes in another way than Python
+(`math.hypot`, `**`) are avoided in what is compiled. Compiled code is kept in Numba's folder for
+it, for the sources, libraries and processor that it was made from; where that folder cannot be
+written to, each process compiles for itself.
 """
 
 from __future__ import annotations

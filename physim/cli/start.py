@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import warnings
 
 # The matrices are small: threads of a linear algebra library would only wait for one another.

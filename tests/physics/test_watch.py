@@ -10,8 +10,8 @@ import pytest
 
 from physim.compiled import compiled
 from physim.physics.body import Body
+from physim.physics.fast.pig_record import PigRecord
 from physim.physics.fast.proximity import ROLL, distance_m, possible_contact, steps_ahead
-from physim.physics.fast.record import PigRecord
 from physim.physics.fast.world import World
 from physim.types import PigModel, RigidState, Table
 from tests.physics.worlds import UPRIGHT

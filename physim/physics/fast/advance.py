@@ -34,7 +34,7 @@ from physim.physics.fast.flight import (
     rotated_on,
     spin_in_body,
 )
-from physim.physics.fast.record import PigRecord, note, put, put_quat, quat_of, triple
+from physim.physics.fast.pig_record import PigRecord, note, put, put_quat, quat_of, triple
 from physim.physics.state import (
     GRAVITY,
     PlainState,

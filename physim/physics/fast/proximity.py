@@ -25,7 +25,7 @@ import numpy as np
 from physim.compiled import compiled
 from physim.physics.fast.advance import turn
 from physim.physics.fast.bounds import _ARC_POINTS, _WIDEST_RAD, max_com_height_m
-from physim.physics.fast.record import AZIMUTHS, PigRecord
+from physim.physics.fast.pig_record import AZIMUTHS, PigRecord
 from physim.physics.state import (
     GRAVITY,
     EngineMotion,
@@ -150,7 +150,7 @@ def drift_m_s(first: PigRecord, second: PigRecord) -> float:
 
 
 @compiled
-def closing_m_s(first: PigRecord, second: PigRecord) -> float:
+def approach_m_s(first: PigRecord, second: PigRecord) -> float:
     """A bound on the speed at which any two points of two flying pigs approach each other."""
     turning = first.now.turning_m_s + second.now.turning_m_s
     return drift_m_s(first, second) + float(turning)  # both fall alike
@@ -247,7 +247,7 @@ def steps_ahead(roll: Any, first: PigRecord, second: PigRecord) -> int:
         time_s = steps * c.step_s
         if apart_m(first, second) > time_s * drift_m_s(first, second):
             return int(steps)
-        speed_m_s, pigs = closing_m_s(first, second), 0
+        speed_m_s, pigs = approach_m_s(first, second), 0
         cutoff_m = speed_m_s * time_s
     else:
         steps, time_s, pigs = regular, regular * c.step_s, 0
@@ -269,7 +269,7 @@ def steps_ahead(roll: Any, first: PigRecord, second: PigRecord) -> int:
     if away_m <= 0.0:
         return 0
     if in_air > 0:
-        steps, speed_m_s, pigs = min(steps, in_air), closing_m_s(first, second), 0
+        steps, speed_m_s, pigs = min(steps, in_air), approach_m_s(first, second), 0
     needed_s = min_time_s(speed_m_s, away_m, pigs)
     steps = max(1, int(min(float(steps), needed_s / c.step_s)))
     roll.near, roll.near_step, roll.near_m = True, roll.step, away_m
@@ -286,7 +286,7 @@ def possible_contact(roll: Any, first: PigRecord, second: PigRecord) -> bool:
         return False
     roll.near = False
     step_s = first.fixed.step_s
-    speed_m_s = max(roll.near_m_s, closing_m_s(first, second))
+    speed_m_s = max(roll.near_m_s, approach_m_s(first, second))
     time_s = (roll.step - roll.near_step) * step_s
     travel_m = speed_m_s * time_s
     if roll.near_pigs > 0:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from physim.config import COMPILED
+from physim.errors import ModelError
 from physim.physics.body import Body
 from physim.physics.engine import (
     LOCK,
@@ -21,6 +22,7 @@ from physim.physics.engine import (
     obj_text,
     pybullet,
 )
+from physim.physics.fast import manifolds
 from physim.physics.fast.advance import (
     advance_to_check,
     forget_contacts,
@@ -30,15 +32,9 @@ from physim.physics.fast.advance import (
     turn_to_check,
 )
 from physim.physics.fast.bounds import EnergyBound
-from physim.physics.fast.contact import (
-    BULLET_WARM,
-    CONTACT_M,
-    WORK,
-    as_bullet_rounds,
-    disc_of,
-)
+from physim.physics.fast.contact import CONTACT_M
 from physim.physics.fast.flight import Flight, FlightPiece
-from physim.physics.fast.record import CONSTANTS, PIG
+from physim.physics.fast.pig_record import CONSTANTS, MOST_BASINS, MOST_CORNERS, PIG, WORK
 from physim.physics.state import EngineMotion, PigTrajectory, PlainState, RestCriterion
 from physim.physics.surfaces import BULLET, CONE, EngineSettings
 from physim.types import GRAVITY_M_S2, RigidState, Table
@@ -267,11 +263,18 @@ def constants_of(
 ) -> NDArray[Any]:
     """(1,) of `CONSTANTS`."""
     height_m, surface, bullet = body.model.height_m, table.surface, settings.contacts == BULLET
-    groups = tuple(map(as_bullet_rounds, body.contact_hulls_m)) if bullet else (body.hull_m,)
+    groups = (
+        tuple(map(manifolds.as_bullet_rounds, body.contact_hulls_m)) if bullet else (body.hull_m,)
+    )
     corners = np.concatenate(groups)
+    if len(corners) > MOST_CORNERS:
+        raise ModelError(
+            f"{body.model.name}: its hull has {len(corners):,} corners, more than "
+            f"{MOST_CORNERS:,}; give it simpler parts"
+        )
     values: dict[str, Any] = {
         "corners": len(body.hull_m),
-        "basins": 0 if bound is None else len(bound.arrays[0]),
+        "basins": 0 if bound is None else min(len(bound.arrays[0]), MOST_BASINS),
         "contact_corners": len(corners),
         "manifolds": len(groups),
         "compiled": steps_compiled(body, settings),
@@ -299,11 +302,13 @@ def constants_of(
         "friction": body.model.lateral_friction * surface.lateral_friction,
         "restitution": body.model.restitution * surface.restitution,
         "slowest_bounce_m_s": settings.restitution_threshold_m_s,
-        "contact_m": settings.contact_breaking_m * disc_of(groups) if bullet else CONTACT_M,
+        "contact_m": settings.contact_breaking_m * manifolds.disc_of(groups)
+        if bullet
+        else CONTACT_M,
         "iterations": settings.solver_iterations,
         "tolerance_m_s": settings.solver_tolerance_m_s,
         "recovery_s": settings.recovery_s,
-        "warm": BULLET_WARM if bullet else 1.0,
+        "warm": manifolds.WARM if bullet else 1.0,
         "bullet": bullet,
         "cone": settings.friction == CONE,
     }
@@ -315,7 +320,7 @@ def constants_of(
     fixed["contact_hull"][0, :, : len(corners)] = corners.T
     fixed["starts"][0, : len(groups) + 1] = np.cumsum([0, *map(len, groups)])
     if bound is not None:
-        basins, surely = bound.arrays
+        basins, surely = (array[:MOST_BASINS] for array in bound.arrays)  # the likeliest first
         fixed["basin"][0, : len(basins)] = basins
         fixed["surely"][0, : len(basins)] = surely
     return fixed

@@ -25,8 +25,8 @@ from physim.compiled import compiled
 from physim.errors import PhysicsError
 from physim.physics.body import Body
 from physim.physics.fast.advance import advance, bring, release, resume
-from physim.physics.fast.contact import WORK
 from physim.physics.fast.pair import EnergyBounds, PigPair
+from physim.physics.fast.pig_record import WORK, PigRecord
 from physim.physics.fast.proximity import (
     ROLL,
     certain_basin,
@@ -37,7 +37,6 @@ from physim.physics.fast.proximity import (
     reaches_edge,
     steps_ahead,
 )
-from physim.physics.fast.record import PigRecord
 from physim.physics.fast.single import SinglePig
 from physim.physics.state import PlainState, RestCriterion, Trajectory, rest_of
 from physim.physics.surfaces import EngineSettings

@@ -11,10 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from physim.compiled import compiled
-from physim.physics.fast.contact import MOST_CORNERS, MOST_MANIFOLDS
 from physim.types import FloatArray, Quat, Triple
 
 MOST_BASINS, MOST_NOTES = 64, 16
+ROW = 14  # numbers of a row of the solver
+POINTS = 4  # of a manifold
+MOST_CORNERS, MOST_CONTACTS, MOST_MANIFOLDS = 1024, 64, 16
+Rotation = tuple[float, float, float, float, float, float, float, float, float]
 AZIMUTHS = 72  # of the table of what surely is in a basin
 
 PIG: Any = np.dtype(
@@ -132,6 +135,29 @@ CONSTANTS: Any = np.dtype(
     align=True,
 )
 """What does not change; see `SetupOfPig`."""
+
+
+WORK: Any = np.dtype(
+    [
+        ("count", "i8"),  # of the steps since the pig was placed
+        # Of each contact of a step: place from the centre of mass, height; whose it is; its rows:
+        # normal, along the sliding, across it.
+        ("places", "f8", (MOST_CONTACTS, 4)),
+        ("owners", "i8", MOST_CONTACTS),
+        ("rows", "f8", (MOST_CONTACTS, 3, ROW)),
+        # Of each corner: the normal impulse and the friction (x, y) of the last step in which it
+        # was a contact [N s], and the number of that step.
+        ("corners", "f8", (MOST_CORNERS, 4)),
+        # Of each manifold: how many points it has; where each is (principal frame), where it met
+        # the table, and its last normal impulse.
+        ("points", "i8", MOST_MANIFOLDS),
+        ("local", "f8", (MOST_MANIFOLDS, POINTS, 3)),
+        ("below", "f8", (MOST_MANIFOLDS, POINTS, 2)),
+        ("impulses", "f8", (MOST_MANIFOLDS, POINTS)),
+    ],
+    align=True,
+)
+"""What the solver remembers of a pig's contacts, and room to work in."""
 
 
 class PigRecord(NamedTuple):
