@@ -1,6 +1,6 @@
-"""Where the time of a roll goes: flight, contact, bodies, watching, looking, naming.
+"""Where the time of a roll goes: tosses, compiled physics, PyBullet's steps, meetings, naming.
 
-    python examples/time_of_a_roll.py [ROLLS]
+    python examples/time_of_a_roll.py [ROLLS] [ENGINE]
 
 Prints milliseconds of processor time a roll, the mean over the rolls of seed 1.
 """
@@ -11,22 +11,18 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from physim.physics.engine import Engine
-from physim.physics.fast.bounds import ProximityMonitor
-from physim.physics.fast.flight import Flight
 from physim.physics.fast.pair import PigPair
 from physim.physics.fast.single import SinglePig
+from physim.physics.fast.world import World
 from physim.simulator import Setup, Simulator
 
-# Of each part of a roll, the methods that do its work.
-PARTS: dict[str, tuple[tuple[type, str], ...]] = {
-    "flight": ((Flight, "__init__"), (Flight, "plain"), (Flight, "attitude")),
-    "contact": ((Engine, "run"),),
-    "bodies": ((PigPair, "place"), (SinglePig, "place")),
-    "watching": (  # whether the pigs may meet
-        (ProximityMonitor, "steps_ahead"),
-        (ProximityMonitor, "possible_contact"),
-    ),
+# Of each part of a roll, the method that does its work.
+PARTS: dict[str, tuple[type, str]] = {
+    "tosses": (Simulator, "_release"),
+    "physics": (World, "settle"),  # flight, contact by the compiled engine, proximity, rest
+    "steps": (SinglePig, "step"),  # by PyBullet, of a pig alone
+    "meetings": (PigPair, "settle"),  # both pigs in one engine
+    "naming": (Simulator, "judge"),
 }
 spent: Counter[str] = Counter()
 
@@ -46,34 +42,24 @@ def timed(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
-def main(rolls: int) -> None:
+def main(rolls: int, engine: str) -> None:
     """Rolls with the parts of a roll wrapped in clocks."""
-    for name, methods in PARTS.items():
-        for owner, method in methods:
-            setattr(owner, method, timed(name, getattr(owner, method)))
-    simulated_s, steps = 0.0, 0
-    with Simulator(Setup.named()) as simulator:
-        settle = simulator.settle
-
-        def counted(*args: Any) -> Any:
-            nonlocal steps
-            rest = settle(*args)
-            steps += rest.steps
-            return rest
-
-        simulator.roll(1, 0)  # the first roll also warms up
-        simulator.settle = timed("checking", counted)
-        simulator.judge = timed("naming", simulator.judge)
+    for name, (owner, method) in PARTS.items():
+        setattr(owner, method, timed(name, getattr(owner, method)))
+    with Simulator(Setup.named(engine=engine)) as simulator:
+        simulator.roll(1, 0)  # the first roll also compiles
         spent.clear()
         start = time.process_time()
-        for index in range(rolls):
-            simulated_s += simulator.roll(1, index).time_s
+        simulated_s = sum(simulator.roll(1, index).time_s for index in range(rolls))
         total = time.process_time() - start
-    print(f"{rolls} rolls, {simulated_s / rolls:.3f} s and {steps / rolls:.0f} steps each")
-    for name in (*PARTS, "checking", "naming"):
+    print(f"{rolls} rolls of {simulated_s / rolls:.3f} s each by the engine `{engine}`")
+    for name in PARTS:
         print(f"{name:8} {1e3 * spent[name] / rolls:7.2f} ms")
     print(f"{'all':8} {1e3 * total / rolls:7.2f} ms a roll, {rolls / total:.0f} rolls a second")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
+    main(
+        int(sys.argv[1]) if len(sys.argv) > 1 else 200,
+        sys.argv[2] if len(sys.argv) > 2 else "pybullet",
+    )

@@ -9,43 +9,28 @@ written to, each process compiles for itself.
 from __future__ import annotations
 
 import contextlib
-import os
 import pickle
 import sys
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import llvmlite
+import numba
 import numpy as np
 
 from physim.precomputed import made_from, read_sealed, write_sealed
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-njit: Any = None
-dumps: Any = None
-FunctionCache: Any = object
-if os.environ.get("PHYSIM_COMPILED", "1") != "0":
-    with contextlib.suppress(ImportError):
-        import numba
-
-        llvmlite = import_module("llvmlite")
-        njit = numba.njit
-        # Private names of Numba: without either of them nothing is kept, so the one that is used to
-        # tell comes last.
-        from numba.core.serialize import dumps  # noqa: I001
-        from numba.core.caching import FunctionCache
-
 _UNKNOWN = (AttributeError, TypeError)  # of a Numba whose cache is made otherwise
-COMPILED = njit is not None
-"""Whether the innermost loops are compiled."""
-
-
-def inlined(function: Function) -> Function:
-    """Compiles a function into those that call it; it costs no call there."""
-    return function if njit is None else cast(Function, njit(function, inline="always"))
+try:
+    # Private names of Numba: without them nothing is kept.
+    from numba.core.caching import FunctionCache
+    from numba.core.serialize import dumps
+except ImportError:
+    FunctionCache, dumps = object, None
 
 
 def compiled(function: Function) -> Function:
@@ -54,9 +39,7 @@ def compiled(function: Function) -> Function:
     It may use what is in its own folder and in those above it, up to this file's: the sources that
     its kept code is compared with.
     """
-    if njit is None:
-        return function
-    dispatcher = njit(function, error_model="numpy")
+    dispatcher = numba.njit(function, error_model="numpy")
     # No folder for the cache, no sources, or another Numba than the ones known.
     with contextlib.suppress(RuntimeError, OSError, *_UNKNOWN):
         dispatcher._cache = _Cache(function)

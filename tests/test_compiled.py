@@ -1,4 +1,4 @@
-"""Where Numba cannot do its work, Python does it."""
+"""Compiled code is kept between processes, and never used for other sources."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -21,27 +22,9 @@ from physim.physics import state
 from physim.types import GRAVITY_M_S2
 
 
-def test_a_numba_that_cannot_be_loaded_is_done_without(tmp_path: Path) -> None:
-    """Such as one that is older than the NumPy beside it: it says so by an ImportError."""
-    (tmp_path / "numba.py").write_text("raise ImportError('needs another NumPy')\n")
-    paths = [str(tmp_path), str(Path(module.__file__).parents[1])]
-    code = "from physim.compiled import COMPILED; import physim.physics.state; print(COMPILED)"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PHYSIM_COMPILED": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.split() == ["False"]
-
-
 @pytest.fixture
 def load(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], Any]:
     """Loads `kernel.py` as a new process would, with a folder for compiled code."""
-    numba = pytest.importorskip("numba")
-    if not module.COMPILED:
-        pytest.skip("PHYSIM_COMPILED=0")
     folder = tmp_path / "sources"
     folder.mkdir()
     (folder / "constants.py").write_text("FACTOR = 2.0\n")
@@ -241,10 +224,9 @@ def test_without_numba_s_own_names_nothing_is_kept(
     assert specification is not None and specification.loader is not None
     another = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(another)
-    assert another.COMPILED
     function = another.compiled(_flip)
     assert isinstance(function, dispatcher.Dispatcher)
-    assert isinstance(function._cache, type(module.njit(_flip)._cache))
+    assert isinstance(function._cache, type(numba.njit(_flip)._cache))
 
 
 @pytest.mark.usefixtures("load")
@@ -256,7 +238,7 @@ def test_where_the_cache_is_made_otherwise_nothing_is_kept(
 
     monkeypatch.setattr(caching.Cache, name, lambda *_: None)
     function = module.compiled(_cut)
-    assert isinstance(function._cache, type(module.njit(_cut)._cache))
+    assert isinstance(function._cache, type(numba.njit(_cut)._cache))
 
 
 def test_where_the_cache_works_otherwise_nothing_is_kept(
@@ -321,39 +303,6 @@ def _imports(source: Path, top: Path) -> list[Path]:
                 inner = top.joinpath(*parts, f"{name.name}.py")
                 found.append(inner if inner.exists() else top.joinpath(*parts).with_suffix(".py"))
     return [path for path in found if path.exists()]
-
-
-ROLLS = """
-from physim.compiled import COMPILED
-from physim.simulator import Setup, Simulator
-print(COMPILED)
-with Simulator(Setup.named(toss="hand")) as simulator:
-    for roll in simulator.rolls(7, range(8)):
-        for pig in roll.pigs:
-            print(pig.time_s.hex(), [x.hex() for x in (*pig.position_m, *pig.quat_xyzw)])
-"""
-
-
-def test_compiled_rolls_have_the_same_bits() -> None:
-    pytest.importorskip("numba")
-    told = []
-    for compiled in "01":
-        done = subprocess.run(
-            [sys.executable, "-c", ROLLS],
-            env={
-                **os.environ,
-                "PYTHONPATH": str(Path(module.__file__).parents[1]),
-                "PHYSIM_COMPILED": compiled,
-            },
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        told.append(done.stdout.splitlines())
-    python, numba = told
-    assert (python[0], numba[0]) == ("False", "True")
-    assert len(python) == 17
-    assert python[1:] == numba[1:]
 
 
 def test_gravity_is_the_one_of_the_values() -> None:

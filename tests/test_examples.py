@@ -16,7 +16,11 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
         ("compare_surfaces.py", ("6",), ("laminate", "felt", "interval")),
         ("cost_of_rolls.py", ("2",), ("workers", "corners", "335", "1536")),
         ("many_workers.py", ("40", "5", "0", "8"), ("workers", "counts", "us a roll")),
-        ("time_of_a_roll.py", ("3",), ("flight", "contact", "naming", "rolls a second")),
+        (
+            "time_of_a_roll.py",
+            ("3", "compiled"),
+            ("physics", "meetings", "naming", "rolls a second"),
+        ),
         pytest.param(
             "research/do_the_pigs_differ.py",
             (),

@@ -70,7 +70,6 @@ def bits_with(**environment: str) -> str:
 
 def test_the_bits_are_those_of_the_functions_in_use() -> None:
     here = plan.this_platform()["bits"]
-    assert bits_with(PHYSIM_COMPILED="0") == here
     assert bits_with(NPY_DISABLE_CPU_FEATURES=NO_SIMD, OPENBLAS_CORETYPE="Sandybridge") == here
 
 
