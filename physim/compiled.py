@@ -13,10 +13,10 @@ import pickle
 import sys
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import llvmlite
 import numba
 import numpy as np
 
@@ -25,12 +25,13 @@ from physim.precomputed import made_from, read_sealed, write_sealed
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _UNKNOWN = (AttributeError, TypeError)  # of a Numba whose cache is made otherwise
-try:
-    # Private names of Numba: without them nothing is kept.
+dumps: Any = None
+FunctionCache: Any = object
+with contextlib.suppress(ImportError):
+    # Private names of Numba: without either of them nothing is kept, so the one that is used to
+    # tell comes last.
+    from numba.core.serialize import dumps  # noqa: I001
     from numba.core.caching import FunctionCache
-    from numba.core.serialize import dumps
-except ImportError:
-    FunctionCache, dumps = object, None
 
 
 def compiled(function: Function) -> Function:
@@ -96,7 +97,9 @@ class _File:
 @cache
 def _made_from(folder: Path) -> bytes:
     """A hash of all that compiled functions of this folder may be made from."""
-    versions = {library.__name__: library.__version__ for library in (numba, llvmlite, np)}
+    versions = {
+        library.__name__: library.__version__ for library in (numba, import_module("llvmlite"), np)
+    }
     top = Path(__file__).parent
     folders = {top, folder, *(above for above in folder.parents if top in above.parents)}
     return made_from(folders, {"python": sys.version, **versions})

@@ -17,6 +17,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from importlib.util import find_spec
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -225,6 +226,9 @@ def number_at(
 
 SETTLE_MODES = FULL, FAST = "full", "fast"
 ENGINES = PYBULLET, COMPILED = "pybullet", "compiled"
+MUJOCO = "mujoco"
+HAS_PYBULLET = find_spec("pybullet") is not None
+DEFAULT_ENGINE = PYBULLET if HAS_PYBULLET else COMPILED
 
 
 def _option(default: Any, kind: str | tuple[str, ...], metavar: str | None, words: str) -> Any:
@@ -299,7 +303,7 @@ class SetupOptions:
         "full: until both pigs are still; fast: until the outcome is certain (the same rolls).",
     )
     engine: str = _option(
-        PYBULLET,
+        DEFAULT_ENGINE,
         ENGINES,
         None,
         "What steps a pig in contact: pybullet, or compiled, some three times as fast.",

@@ -78,6 +78,7 @@ EXTRAS = {
     "mujoco": ("mujoco",),
     "pdf": ("fpdf2",),
     "plot": ("matplotlib",),
+    "pybullet": ("pybullet",),
 }
 """Libraries of each extra, as in `pyproject.toml`; a test compares them."""
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from physim import config, errors, precomputed
-from physim.config import FAST, SETTLE_MODES, SetupOptions
+from physim.config import FAST, HAS_PYBULLET, MUJOCO, PYBULLET, SETTLE_MODES, SetupOptions
 from physim.errors import ConfigError
 from physim.geometry import from_axis_angle, from_matrix, up_in_body
 from physim.physics.body import Body
@@ -107,13 +107,18 @@ class Setup:
             ConfigError, ModelError: an unknown name, or a file that cannot be used.
         """
         black, pink = (one or options.model for one in (options.black, options.pink))
+        settings = replace(
+            EngineSettings.with_step(options.time_step_s),
+            engine=options.engine,
+            pairs=PYBULLET if HAS_PYBULLET else MUJOCO,
+        )
         black_model = load_model(black)
         return cls(
             black_model,
             black_model if pink == black else load_model(pink),
             toss(str(options.toss), options.height_mm),
             table(options.surface, options.table_size_mm),
-            replace(EngineSettings.with_step(options.time_step_s), engine=options.engine),
+            settings,
             settle=options.settle,
         )
 

@@ -16,7 +16,7 @@ from physim.types import ExactValue, RigidState, Toss
 
 # Values that no user meets; and `mujoco` may be missing.
 INTERNAL = (
-    "physim.bench.mujoco_loop",
+    "physim.physics.mujoco_engine",
     "physim.importer",
 )
 

@@ -33,7 +33,7 @@ from physim.tosses.release import Draws
 from physim.types import Pose, Roll, Status
 
 if TYPE_CHECKING:
-    from physim.bench.mujoco_loop import MujocoPigs
+    from physim.physics.mujoco_engine import MujocoPigs
 
 PLAIN, MUJOCO, PHYSIM_FULL, PHYSIM = NAMES = ("plain_pybullet", "mujoco", "physim_full", "physim")
 RollOf = Callable[[int, int], Roll]  # of a seed and an index
@@ -44,19 +44,16 @@ def has_mujoco() -> bool:
     return find_spec("mujoco") is not None
 
 
-def _two_pigs(name: str, setup: Setup) -> PlainPyBullet | MujocoPigs:
+def two_pigs(name: str, setup: Setup) -> PlainPyBullet | MujocoPigs:
     """In an engine from outside physim, to be opened by `with`."""
     if name == MUJOCO:
-        from physim.bench.mujoco_loop import MujocoPigs
+        from physim.physics.mujoco_engine import MujocoPigs
 
-        return MujocoPigs(setup)
-    return plain_pybullet(setup)
-
-
-def plain_pybullet(setup: Setup) -> PlainPyBullet:
-    """The reference loop's engine (`physics.simulate`) with the pigs of a setup."""
+        made: type[PlainPyBullet | MujocoPigs] = MujocoPigs
+    else:
+        made = PlainPyBullet
     bodies = Body.of(setup.black), Body.of(setup.pink)
-    return PlainPyBullet(bodies, setup.table, setup.settings, setup.criterion)
+    return made(bodies, setup.table, setup.settings, setup.criterion)
 
 
 @contextmanager
@@ -66,7 +63,7 @@ def open_engine(name: str, setup: Setup) -> Iterator[RollOf]:
         with Simulator(replace(setup, settle=FULL if name == PHYSIM_FULL else FAST)) as simulator:
             yield simulator.roll
         return
-    with _two_pigs(name, setup) as pigs:
+    with two_pigs(name, setup) as pigs:
         yield judged(setup, pigs)
 
 

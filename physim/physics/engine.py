@@ -31,20 +31,23 @@ from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from physim.errors import ConfigError
+from physim.errors import ConfigError, optional
 from physim.files import scratch, write_passing
 from physim.physics.body import Body, damping_kg_s
 from physim.physics.state import EngineMotion, PlainState
-from physim.physics.surfaces import EngineSettings
+from physim.physics.surfaces import TABLE_THICKNESS_M, EngineSettings
 from physim.types import GRAVITY_M_S2, FloatArray, Quat, Surface, Table, Triple
 
 UNITS_PER_M = 100.0
 GRAMS_PER_KG = 1000.0
 MARGIN_M = 0.001 / UNITS_PER_M  # Bullet's collision margin of a convex hull
-TABLE_THICKNESS_M = 0.05
 SLOWER_RECOVERY = 5.0  # of a rigid pig beside a soft one
 MOST_HALVINGS = 5  # a bound on the cost of a throw beyond all reason
 _STILL: Triple = (0.0, 0.0, 0.0)
+WITHOUT_PYBULLET = (
+    " (ready-built for Python 3.10 and 3.11; newer ones need a C++ compiler and minutes), or use "
+    "`--engine compiled` with rigid pigs without rolling friction"
+)
 
 LOCK = threading.RLock()
 """Held while something is done that concerns the whole process, so that threads cannot mix it."""
@@ -74,7 +77,10 @@ def quiet_stdout(silent: bool = False) -> Iterator[None]:
 
 
 with quiet_stdout(silent=True):  # the import prints the time it was compiled
-    import pybullet
+    try:
+        import pybullet
+    except ImportError:
+        pybullet = None
 
 __all__ = ["LOCK", "UNITS_PER_M", "Engine", "pybullet", "quiet_stdout"]
 
@@ -113,7 +119,13 @@ class Engine:
         self.close()
 
     def open(self) -> None:
-        """Connects, or begins again with an empty world."""
+        """Connects, or begins again with an empty world.
+
+        Raises:
+            ConfigError: PyBullet is not installed.
+        """
+        if pybullet is None:
+            optional("pybullet", "pybullet", "this", WITHOUT_PYBULLET)
         with quiet_stdout():
             if self.id < 0:
                 self.id = pybullet.connect(pybullet.DIRECT)

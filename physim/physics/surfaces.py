@@ -61,6 +61,7 @@ def _surface(name: str, data: Mapping[str, Any]) -> Surface:
     return Surface(name, **values)
 
 
+TABLE_THICKNESS_M = 0.05
 CORNERS, BULLET = "corners", "bullet"
 PYRAMID, CONE = "pyramid", "cone"
 
@@ -90,6 +91,7 @@ class EngineSettings:
         contacts: of the compiled engine: every corner near the table, or Bullet's manifolds.
         friction: of the compiled engine: limited along the sliding and across it, as Bullet has it
             (`pyramid`), or together, as Coulomb's law (`cone`).
+        pairs: that steps pigs that meet or are near the table's edge: PyBullet or MuJoCo.
     """
 
     time_step_s: float = 1.0 / 2048.0
@@ -103,6 +105,7 @@ class EngineSettings:
     engine: str = PYBULLET
     contacts: str = CORNERS
     friction: str = PYRAMID
+    pairs: str = PYBULLET
 
     @classmethod
     def with_step(cls, time_step_s: float | None) -> EngineSettings:
@@ -137,7 +140,7 @@ class EngineSettings:
         """The settings under the names that the manifests of datasets have for them."""
         written = {**asdict(self), "steps_a_call": self.steps_per_check}
         del written["steps_per_check"]
-        for name in ("engine", "contacts", "friction"):  # younger than the first datasets
+        for name in ("engine", "contacts", "friction", "pairs"):  # younger than the first datasets
             if written[name] == getattr(EngineSettings, name):
                 del written[name]
         return written

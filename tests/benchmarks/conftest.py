@@ -1,13 +1,14 @@
 """The two loops from outside physim; MuJoCo's only where it is installed."""
 
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import pytest
 
-from physim.bench.benchmark import plain_pybullet
+from physim.bench.benchmark import MUJOCO, PLAIN, two_pigs
 from physim.seeding import stream
 from physim.simulator import Setup
 from physim.tosses.release import Draws
@@ -31,10 +32,8 @@ def toss_of(setup: Setup) -> Callable[[int], Toss]:
 def loop(request: pytest.FixtureRequest) -> Any:
     """What makes an engine for the loop; called with a setup and opened by `with`."""
     if request.param == "pybullet":
-        return plain_pybullet
-    from physim.bench.mujoco_loop import MujocoPigs
-
-    return MujocoPigs
+        return partial(two_pigs, PLAIN)
+    return partial(two_pigs, MUJOCO)
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
-from physim.bench.benchmark import MUJOCO, PLAIN, open_engine
+from physim.bench.benchmark import MUJOCO, PLAIN, open_engine, two_pigs
 from physim.physics.body import Body
 from physim.physics.state import PlainState
 from physim.simulator import Setup
@@ -29,7 +29,7 @@ def release(engine: Any, toss: Toss) -> None:
 
 
 def test_a_toss_comes_to_rest_in_a_pose_of_the_rules(loop: Any, setup: Setup) -> None:
-    name = PLAIN if loop.__name__ == "plain_pybullet" else MUJOCO
+    name = PLAIN if loop.args == (PLAIN,) else MUJOCO
     with open_engine(name, setup) as roll:
         rolls = [roll(1, index) for index in range(4)]
         again = roll(1, 0)
@@ -133,7 +133,7 @@ def test_a_ball_rebounds_to_e2_h(
     heights = np.linspace(0.05, 0.2, 10)  # meet the steps in every phase
     with loop(replace(setup, black=pig, pink=pig, table=bare_table())) as engine:
         shares = [np.sqrt(_rebound_m(engine, height) / height) for height in heights]
-    limit = 0.02 if loop.__name__ == "plain_pybullet" else 0.06  # a spring of a few steps
+    limit = 0.02 if loop.args == (PLAIN,) else 0.06  # a spring of a few steps
     assert np.mean(shares) == pytest.approx(restitution, abs=limit)
     assert np.std(shares) < limit
 
@@ -170,10 +170,10 @@ def test_a_block_slides_v2_over_2_mu_g(
 
 @needs_mujoco
 def test_mujoco_has_the_pigs_mass_shape_and_factors(setup: Setup) -> None:
-    from physim.bench.mujoco_loop import MujocoPigs
+
     from physim.physics.body import damping_ratio
 
-    with MujocoPigs(setup) as engine:
+    with two_pigs(MUJOCO, setup) as engine:
         model, body = engine.model, engine.bodies[0]
         upright = RigidState(np.array([0.1, 0.2, 0.3]), np.array([0.0, 0.0, 0.0, 1.0]))
         release(engine, Toss(upright, replace(upright, position_m=np.array([0.1, -0.2, 0.3]))))

@@ -8,6 +8,7 @@ keeps of earlier ones decides when the pair is found, and the last bits of its c
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from physim.physics.body import Body
@@ -34,16 +35,14 @@ EngineMotions = tuple[EngineMotion, EngineMotion]
 EnergyBounds = tuple[EnergyBound, EnergyBound]
 
 
-class PigPair(Engine):
-    """Two pigs in one engine. Use it with `with`; it connects when it is needed.
+class Meeting(ABC):
+    """Two pigs that go on together, check by check, in an engine that knows both and the edges.
 
     Attributes:
         base_steps: longest time steps since release.
         engine_steps: since release, of all engines.
         at_edge: whether the table has edges.
     """
-
-    bodies: tuple[Body, Body]
 
     def __init__(
         self,
@@ -53,48 +52,30 @@ class PigPair(Engine):
         criterion: RestCriterion | None = None,
         bounds: EnergyBounds | None = None,
     ) -> None:
-        super().__init__(settings, table.surface, bodies)
+        self.bodies = bodies
         self.table = table
+        self.settings = settings
         self.at_edge = False
         self.base_steps = self.engine_steps = 0
         self._criterion = criterion or RestCriterion()
         self._bounds = bounds
         self._check_interval_s = settings.check_interval_s
-        self._made = 0
-        different = bodies[:1] if bodies[1].model is bodies[0].model else bodies
-        self._parts = [obj_text(body.parts_m) for body in different]
 
-    def __enter__(self) -> PigPair:
-        return self
-
+    @abstractmethod
     def place(self, states: PlainStates, *, at_edge: bool) -> None:
         """Puts both pigs, made anew, into these states (principal frame)."""
-        with LOCK:
-            self._made += 1
-            if self._made > RENEW_AFTER:
-                self.close()
-                self._made = 1
-            self.open()
-            self.at_edge = at_edge
-            self.add_table(self.table if at_edge else None)
-            unseen = make_unseen(self.id)
-            shapes = [make_shape(self.id, parts) for parts in self._parts]
-            for shape, state in zip((shapes[0], shapes[-1]), states, strict=True):
-                self.add_pig(shape, unseen, state.quat_xyzw)
-            self.run(1)
-            for number, state in enumerate(states):
-                self.pose(number, state)
 
+    @abstractmethod
     def advance(self, base_steps: int, each: Callable[[int], None] | None = None) -> int:
-        """Simulates so many base steps; the engine's steps. `each`: as for `run`."""
-        halvings = max(
-            self.halvings(motion.body, motion.point_speed_m_s) for motion in self.sample()
-        )
-        return self.run(base_steps, halvings, each)
+        """Simulates so many base steps; the engine's steps. `each`: as for `Engine.run`."""
 
+    @abstractmethod
     def sample(self) -> EngineMotions:
         """How both pigs move."""
-        return self.motion_of(0), self.motion_of(1)
+
+    @abstractmethod
+    def pigs_touch(self, within_m: float) -> bool:
+        """Whether the two pigs' surfaces come within this distance [m]."""
 
     def plain(self) -> PlainStates:
         """Both states (principal frame)."""
@@ -206,6 +187,58 @@ class PigPair(Engine):
             reaches_edge(self.table, motion, horizontal_travel_m(motion, self._check_interval_s))
             for motion in motions
         )
+
+
+class PigPair(Engine, Meeting):
+    """Two pigs in PyBullet. Use it with `with`; it connects when it is needed."""
+
+    bodies: tuple[Body, Body]
+
+    def __init__(
+        self,
+        bodies: tuple[Body, Body],
+        table: Table,
+        settings: EngineSettings,
+        criterion: RestCriterion | None = None,
+        bounds: EnergyBounds | None = None,
+    ) -> None:
+        Engine.__init__(self, settings, table.surface, bodies)
+        Meeting.__init__(self, bodies, table, settings, criterion, bounds)
+        self._made = 0
+        different = bodies[:1] if bodies[1].model is bodies[0].model else bodies
+        self._parts = [obj_text(body.parts_m) for body in different]
+
+    def __enter__(self) -> PigPair:
+        return self
+
+    def place(self, states: PlainStates, *, at_edge: bool) -> None:
+        """Puts both pigs, made anew, into these states (principal frame)."""
+        with LOCK:
+            self._made += 1
+            if self._made > RENEW_AFTER:
+                self.close()
+                self._made = 1
+            self.open()
+            self.at_edge = at_edge
+            self.add_table(self.table if at_edge else None)
+            unseen = make_unseen(self.id)
+            shapes = [make_shape(self.id, parts) for parts in self._parts]
+            for shape, state in zip((shapes[0], shapes[-1]), states, strict=True):
+                self.add_pig(shape, unseen, state.quat_xyzw)
+            self.run(1)
+            for number, state in enumerate(states):
+                self.pose(number, state)
+
+    def advance(self, base_steps: int, each: Callable[[int], None] | None = None) -> int:
+        """Simulates so many base steps; the engine's steps. `each`: as for `run`."""
+        halvings = max(
+            self.halvings(motion.body, motion.point_speed_m_s) for motion in self.sample()
+        )
+        return self.run(base_steps, halvings, each)
+
+    def sample(self) -> EngineMotions:
+        """How both pigs move."""
+        return self.motion_of(0), self.motion_of(1)
 
 
 def reaches_edge(table: Table, motion: EngineMotion, travel_m: float) -> bool:

@@ -37,7 +37,7 @@ from physim.physics.fast.flight import Flight, FlightPiece
 from physim.physics.fast.pig_record import CONSTANTS, MOST_BASINS, MOST_CORNERS, PIG, WORK
 from physim.physics.state import EngineMotion, PigTrajectory, PlainState, RestCriterion
 from physim.physics.surfaces import BULLET, CONE, EngineSettings
-from physim.types import GRAVITY_M_S2, RigidState, Table
+from physim.types import GRAVITY_M_S2, RigidState, Surface, Table
 
 LEAST_FLIGHT_S = 0.015  # shorter flights cost less to step
 
@@ -58,7 +58,7 @@ class SinglePig(Engine):
         criterion = criterion or RestCriterion()
         super().__init__(settings, table.surface, [body])
         self.body = body
-        self.compiled = steps_compiled(body, settings)
+        self.compiled = steps_compiled(body, table.surface, settings)
         self.trajectory: PigTrajectory | None = None
         self.fixed = constants_of(body, table, settings, criterion, bound)
         self.share(np.zeros(1, dtype=PIG), self.fixed, np.zeros(1, dtype=WORK))
@@ -71,7 +71,9 @@ class SinglePig(Engine):
         self._state = now.view(np.uint8)[begin : begin + 13 * 8].view(np.float64)
 
     def open(self) -> None:
-        """Connects and makes table and pig."""
+        """Connects and makes table and pig; the compiled engine needs neither."""
+        if self.compiled:
+            return
         with LOCK:
             super().open()
             self.add_table()
@@ -249,9 +251,21 @@ class PigMotion:
         return self._state.half_step_velocity(base_step_s)
 
 
-def steps_compiled(body: Body, settings: EngineSettings) -> bool:
-    """Whether the compiled engine steps this pig; a soft one is PyBullet's."""
-    return settings.engine == COMPILED and not body.model.contact_stiffness_n_m
+def steps_compiled(body: Body, surface: Surface, settings: EngineSettings) -> bool:
+    """Whether the compiled engine steps this pig; PyBullet has soft ones and rolling friction."""
+    return settings.engine == COMPILED and not needs_pybullet(body, surface)
+
+
+def needs_pybullet(body: Body, surface: Surface) -> bool:
+    """Whether a pig on this surface is beyond the other engines: soft, or with rolling friction."""
+    model = body.model
+    rolling = model.rolling_friction or surface.rolling_friction
+    return bool(
+        model.contact_stiffness_n_m
+        or rolling
+        or model.spinning_friction
+        or surface.spinning_friction
+    )
 
 
 def constants_of(
@@ -277,7 +291,7 @@ def constants_of(
         "basins": 0 if bound is None else min(len(bound.arrays[0]), MOST_BASINS),
         "contact_corners": len(corners),
         "manifolds": len(groups),
-        "compiled": steps_compiled(body, settings),
+        "compiled": steps_compiled(body, surface, settings),
         "gravity": (0.0, 0.0, -GRAVITY_M_S2),
         "mass_kg": body.model.mass_kg,
         "moments": body.moments,

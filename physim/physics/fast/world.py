@@ -16,13 +16,14 @@ from __future__ import annotations
 import math
 import threading
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from physim.compiled import compiled
-from physim.errors import PhysicsError
+from physim.config import PYBULLET
+from physim.errors import PhysicsError, optional
 from physim.physics.body import Body
 from physim.physics.fast.advance import advance, bring, release, resume
 from physim.physics.fast.pair import EnergyBounds, PigPair
@@ -37,10 +38,13 @@ from physim.physics.fast.proximity import (
     reaches_edge,
     steps_ahead,
 )
-from physim.physics.fast.single import SinglePig
+from physim.physics.fast.single import SinglePig, needs_pybullet
 from physim.physics.state import PlainState, RestCriterion, Trajectory, rest_of
 from physim.physics.surfaces import EngineSettings
 from physim.types import Rest, Status, Table, Toss
+
+if TYPE_CHECKING:
+    from physim.physics.mujoco_engine import MujocoPair
 
 STEP, MEET, OVER, BROKEN = range(4)  # what `go_on` asks for
 # Where a roll is between two checks; each is for black, the next number for pink.
@@ -156,6 +160,23 @@ def freeze(pig: PigRecord, other: PigRecord) -> None:
         p.basin = p.known
 
 
+def meeting(
+    bodies: tuple[Body, Body],
+    table: Table,
+    settings: EngineSettings,
+    criterion: RestCriterion,
+    bounds: EnergyBounds | None,
+) -> PigPair | MujocoPair:
+    """What steps pigs that meet or are near the edge; PyBullet also where MuJoCo cannot."""
+    needed = any(needs_pybullet(body, table.surface) for body in bodies)
+    if settings.pairs == PYBULLET or needed:
+        return PigPair(bodies, table, settings, criterion, bounds)
+    optional("mujoco", "mujoco", "without PyBullet, a roll")
+    from physim.physics.mujoco_engine import MujocoPair
+
+    return MujocoPair(bodies, table, settings, criterion, bounds)
+
+
 class World:
     """A table and two pigs. Use it with `with`; rolls are made on it one at a time."""
 
@@ -186,7 +207,7 @@ class World:
             for body, bound in zip(bodies, bounds or (None, None), strict=True)
         )
         self.pigs = first, second
-        self.pair = PigPair(bodies, table, settings, criterion, bounds)
+        self.pair = meeting(bodies, table, settings, criterion, bounds)
         self._roll = np.zeros(1, dtype=ROLL)
         self._now = np.concatenate([pig.now for pig in self.pigs])
         self._fixed = np.concatenate([pig.fixed for pig in self.pigs])

@@ -1,26 +1,29 @@
-"""The same pigs in MuJoCo: another engine, as a second opinion on speed and frequencies.
+"""Both pigs in MuJoCo: another engine, for pairs where PyBullet is missing, and to compare with.
 
-Parts, mass, tosses, time step and rest criterion are physim's, and the engine steps in C between
-two looks. Units are SI: MuJoCo has no hidden lengths of the size of a pig.
+Units are SI: MuJoCo has no hidden lengths of the size of a pig.
 
 MuJoCo has no restitution. Its contacts are damped springs whose stiffness and damping are given
 per mass (`solref` with negative numbers), so a contact is an oscillator with the frequency w and
 the damping ratio `damping_ratio` of the restitution that a pair has, e = e_1 e_2. The stiffest
-spring that a step h resolves (`STIFFNESS` = w h) is soft beside Bullet's contacts: an impact at
-2 m/s sinks 1.7 mm deep and lasts 4 ms. Friction is Coulomb's cone, with the product of the two
-bodies' factors. Rolling and spinning friction are left out (the standard pig has none).
+spring that a step h resolves (`STIFFNESS` = w h) is soft beside Bullet's contacts: at 1/2048 s an
+impact at 2 m/s sinks 1.7 mm deep and lasts 4 ms. Friction is Coulomb's cone, with the product of
+the two bodies' factors. Rolling and spinning friction are left out (the standard pig has none).
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
 
 import mujoco
 import numpy as np
 
 from physim.geometry import body_to_world, world_to_body
 from physim.physics.body import Body, damping_ratio
-from physim.physics.state import PlainState, PlainStates
-from physim.simulator import Setup
-from physim.types import GRAVITY_M_S2, FloatArray
+from physim.physics.fast.pair import EnergyBounds, EngineMotions, Meeting
+from physim.physics.state import EngineMotion, PlainState, PlainStates, RestCriterion
+from physim.physics.surfaces import TABLE_THICKNESS_M, EngineSettings
+from physim.types import GRAVITY_M_S2, FloatArray, Table
 
 # w h: a sphere's restitution is off by .05 at most in the mean over the phases of the step, by .12
 # in the worst one.
@@ -29,20 +32,29 @@ STIFFNESS = 0.4
 # too little to keep their contacts.
 _IMPEDANCE = 0.7
 _BITS = (1, 2)  # collision classes of the two pigs
+STEPS = 4  # of MuJoCo a base step, in a `MujocoPair`: a finer one has stiffer contacts
 
 
 class MujocoPigs:
     """Two pigs and a table in one MuJoCo model. Use it with `with`."""
 
-    def __init__(self, setup: Setup) -> None:
-        self.setup = setup
-        self.bodies = (Body.of(setup.black), Body.of(setup.pink))
-        self.table, self.settings = setup.table, setup.settings
-        self.criterion = setup.criterion
+    def __init__(
+        self,
+        bodies: tuple[Body, Body],
+        table: Table,
+        settings: EngineSettings,
+        criterion: RestCriterion,
+        *,
+        edges: bool = False,
+    ) -> None:
+        """Makes the model; `edges`: whether the table ends."""
+        self.bodies, self.table, self.settings, self.criterion = bodies, table, settings, criterion
+        self.model = mujoco.MjModel.from_xml_string(
+            model_xml(bodies, table, settings.time_step_s, edges)
+        )
+        self.data = mujoco.MjData(self.model)
 
     def __enter__(self) -> MujocoPigs:
-        self.model = mujoco.MjModel.from_xml_string(model_xml(self.setup, self.bodies))
-        self.data = mujoco.MjData(self.model)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -79,10 +91,74 @@ class MujocoPigs:
         return bool(np.any((owners != of_table).all(axis=1)))
 
 
-def model_xml(setup: Setup, bodies: tuple[Body, Body]) -> str:
+class MujocoPair(Meeting):
+    """Two pigs in MuJoCo, with and without the table's edges. Use it with `with`."""
+
+    def __init__(
+        self,
+        bodies: tuple[Body, Body],
+        table: Table,
+        settings: EngineSettings,
+        criterion: RestCriterion | None = None,
+        bounds: EnergyBounds | None = None,
+    ) -> None:
+        super().__init__(bodies, table, settings, criterion, bounds)
+        finer = replace(settings, time_step_s=settings.time_step_s / STEPS)
+        self._endless, self._with_edges = (
+            MujocoPigs(bodies, table, finer, self._criterion, edges=edges)
+            for edges in (False, True)
+        )
+        self._pigs = self._endless
+
+    def __enter__(self) -> MujocoPair:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Nothing is held open."""
+
+    def place(self, states: PlainStates, *, at_edge: bool) -> None:
+        """Puts both pigs into these states (principal frame)."""
+        self.at_edge = at_edge
+        self._pigs = self._with_edges if at_edge else self._endless
+        self._pigs.place(states)
+
+    def advance(self, base_steps: int, each: Callable[[int], None] | None = None) -> int:
+        """Simulates so many base steps; the engine's steps. `each`: as for `Engine.run`."""
+        if each is None:
+            self._pigs.step(STEPS * base_steps)
+        else:
+            for number in range(1, base_steps + 1):
+                self._pigs.step(STEPS)
+                each(number)
+        return STEPS * base_steps
+
+    def sample(self) -> EngineMotions:
+        """How both pigs move."""
+        first, second = (
+            EngineMotion(body, state)
+            for body, state in zip(self.bodies, self._pigs.sample(), strict=True)
+        )
+        return first, second
+
+    def pigs_touch(self, within_m: float) -> bool:
+        """Whether the two pigs' surfaces come within this distance [m]."""
+        model, data = self._pigs.model, self._pigs.data
+        mujoco.mj_forward(model, data)
+        black, pink = (np.flatnonzero(model.geom_bodyid == body) for body in (1, 2))
+        return any(
+            mujoco.mj_geomDistance(model, data, int(one), int(two), within_m, None) < within_m
+            for one in black
+            for two in pink
+        )
+
+
+def model_xml(bodies: tuple[Body, Body], table: Table, step: float, edges: bool) -> str:
     """The MuJoCo model: two pigs, and a table for each, since a pair has its own factors."""
-    surface, (black, pink) = setup.table.surface, setup.pigs
-    step = setup.settings.time_step_s
+    surface, (black, pink) = table.surface, (body.model for body in bodies)
+    shape = 'type="plane" size="1 1 1"'
+    if edges:
+        half = table.length_m / 2, table.width_m / 2, TABLE_THICKNESS_M / 2
+        shape = f'type="box" size="{_numbers(np.array(half))}" pos="0 0 {-half[2]:.17g}"'
     between = _contact(
         black.lateral_friction * pink.lateral_friction, black.restitution * pink.restitution, step
     )
@@ -95,7 +171,7 @@ def model_xml(setup: Setup, bodies: tuple[Body, Body]) -> str:
             step,
         )
         tables.append(
-            f'<geom type="plane" size="1 1 1" contype="{4 * own}" conaffinity="0" '
+            f'<geom {shape} contype="{4 * own}" conaffinity="0" '
             f'priority="1" {on_table}/>'  # its factors count, not the pig's
         )
         geoms = []
