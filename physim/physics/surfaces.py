@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from physim.config import PYBULLET, check_keys, load, number_at
+from physim.config import COMPILED, PYBULLET, check_keys, load, number_at
 from physim.errors import ConfigError, hint, shown_name
 from physim.types import GRAVITY_M_S2, Surface, Table
 
@@ -91,6 +91,8 @@ class EngineSettings:
         contacts: of the compiled engine: every corner near the table, or Bullet's manifolds.
         friction: of the compiled engine: limited along the sliding and across it, as Bullet has it
             (`pyramid`), or together, as Coulomb's law (`cone`).
+        deepest: of the compiled engine: a step in which a corner would sink in deeper, over the
+            pig's height, is made in parts.
         pairs: that steps pigs that meet or are near the table's edge: PyBullet or MuJoCo.
     """
 
@@ -105,6 +107,7 @@ class EngineSettings:
     engine: str = PYBULLET
     contacts: str = CORNERS
     friction: str = PYRAMID
+    deepest: float = 0.024
     pairs: str = PYBULLET
 
     @classmethod
@@ -136,11 +139,21 @@ class EngineSettings:
         """Simulated time between two checks [s]."""
         return self.time_step_s * self.steps_per_check
 
+    @property
+    def of_pairs(self) -> EngineSettings:
+        """For pigs that meet: beside the compiled engine, corners sink in no deeper than in it."""
+        if self.engine != COMPILED or self.contacts == BULLET:
+            return self
+        return replace(
+            self, full_step_speed=min(self.full_step_speed, self.deepest / self.time_step_s)
+        )
+
     def as_written(self) -> dict[str, Any]:
         """The settings under the names that the manifests of datasets have for them."""
         written = {**asdict(self), "steps_a_call": self.steps_per_check}
         del written["steps_per_check"]
-        for name in ("engine", "contacts", "friction", "pairs"):  # younger than the first datasets
+        younger = "engine", "contacts", "friction", "deepest", "pairs"  # than the first datasets
+        for name in younger:
             if written[name] == getattr(EngineSettings, name):
                 del written[name]
         return written

@@ -33,12 +33,14 @@ from physim.compiled import compiled
 from physim.geometry import product as _product
 from physim.physics.fast.manifolds import find_manifolds
 from physim.physics.fast.pig_record import MOST_CONTACTS, POINTS, Rotation
+from physim.physics.state import up_in_body
 from physim.types import FloatArray, Quat, Triple
 
 CONTACT_M = 1e-6  # a corner that is nearer to the table is a contact
 SLOP_M = 1e-7  # an overlap that is left alone
 TURN_SHARE = 0.1  # of the turn that pushes an overlap apart
 MOST_TURN_RAD = 0.25 * math.pi  # of one step
+MOST_HALVINGS = 5  # of a step in which a corner would sink in too deep
 NOTHING = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 SLOWEST_SLIDE = 2.2e-16 * 1e-4  # [m2/s2]: the direction of a slower one is none
 
@@ -147,12 +149,22 @@ def steps(
     step_s: float,
     count: int,
 ) -> None:
-    """So many steps of a pig; its state (place, attitude, velocity, spin) is changed."""
+    """So many steps of a pig; its state (place, attitude, velocity, spin) is changed.
+
+    A step in which a corner would sink in too deep is made in parts.
+    """
     x, q = (place[0], place[1], place[2]), (quat[0], quat[1], quat[2], quat[3])
     v, w = (velocity[0], velocity[1], velocity[2]), (spin[0], spin[1], spin[2])
-    share = 1.0 - math.exp(-step_s / fixed.recovery_s)
+    shortest = step_s / (1 << MOST_HALVINGS)
     for _ in range(count):
-        x, q, v, w = step(work, fixed, x, q, v, w, step_s, share)
+        left, length = step_s, step_s  # halves of it are exact, and so are their sums
+        while left > 0.0:
+            share = 1.0 - math.exp(-length / fixed.recovery_s)
+            deep, x, q, v, w = step(work, fixed, x, q, v, w, length, share, length > shortest)
+            if deep:
+                length *= 0.5
+            else:
+                left -= length
     place[0], place[1], place[2] = x
     quat[0], quat[1], quat[2], quat[3] = q
     velocity[0], velocity[1], velocity[2] = v
@@ -169,14 +181,20 @@ def step(
     w: Triple,
     step_s: float,
     share: float,
-) -> tuple[Triple, Quat, Triple, Triple]:
-    """The state (place, attitude, velocity, spin) after a step."""
+    careful: bool,
+) -> tuple[bool, Triple, Quat, Triple, Triple]:
+    """The state (place, attitude, velocity, spin) after a step.
+
+    A careful step after which a corner is deeper than `deepest_m` is not made: True comes first,
+    and the state is that of before.
+    """
     r = rotation(q)
     found = found_contacts(work, fixed, x, r)
     moments = fixed.moments[0], fixed.moments[1], fixed.moments[2]
     turn, mass_kg = gyroscopic(r, moments, w, step_s), fixed.mass_kg
     fall = fixed.gravity[0] * step_s, fixed.gravity[1] * step_s, fixed.gravity[2] * step_s
-    push, change = NOTHING, NOTHING
+    push, change, before = NOTHING, NOTHING, (x, q, v, w)
+    deep = False
     if found > 0:
         inverse = inverse_inertia(r, moments)
         rows = work.rows
@@ -184,7 +202,6 @@ def step(
         deep = make_rows(rows, work.places, fixed, found, mass_kg, inverse, speeds, step_s, share)
         recall(work, fixed, found)
         change = solve(rows, fixed, found, mass_kg)
-        remember(work, fixed, found)
         if deep:
             push = separate(work.rows, fixed, found, mass_kg)
             back = push[3] * TURN_SHARE, push[4] * TURN_SHARE, push[5] * TURN_SHARE
@@ -196,7 +213,28 @@ def step(
         x[1] + (push[1] + v[1]) * step_s,
         x[2] + (push[2] + v[2]) * step_s,
     )
-    return x, turned(q, w, step_s), v, w
+    q = turned(q, w, step_s)
+    if careful and too_deep(fixed, x, q, v, w, step_s):
+        work.count -= 1
+        return (True, *before)
+    if found > 0:
+        remember(work, fixed, found)
+    return False, x, q, v, w
+
+
+@compiled
+def too_deep(fixed: Any, x: Triple, q: Quat, v: Triple, w: Triple, step_s: float) -> bool:
+    """Whether a pig has sunk in deeper than it may, and not so before this step."""
+    limit_m = fixed.deepest_m
+    speed = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+    speed += fixed.radius_m * sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
+    if speed * step_s < limit_m or x[2] > fixed.radius_m:
+        return False
+    up, hull = up_in_body(q), fixed.hull
+    for k in range(fixed.corners):
+        if hull[0, k] * up[0] + hull[1, k] * up[1] + hull[2, k] * up[2] + x[2] < -limit_m:
+            return True
+    return False
 
 
 @compiled

@@ -117,6 +117,7 @@ CONSTANTS: Any = np.dtype(
         ("restitution", "f8"),
         ("slowest_bounce_m_s", "f8"),
         ("contact_m", "f8"),
+        ("deepest_m", "f8"),
         ("iterations", "i8"),
         ("tolerance_m_s", "f8"),
         ("recovery_s", "f8"),

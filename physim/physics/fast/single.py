@@ -319,6 +319,7 @@ def constants_of(
         "contact_m": settings.contact_breaking_m * manifolds.disc_of(groups)
         if bullet
         else CONTACT_M,
+        "deepest_m": math.inf if bullet else settings.deepest * height_m,
         "iterations": settings.solver_iterations,
         "tolerance_m_s": settings.solver_tolerance_m_s,
         "recovery_s": settings.recovery_s,
