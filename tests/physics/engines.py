@@ -1,4 +1,4 @@
-"""The two kinds of engine, each with one pig to look at, for tests of both."""
+"""The kinds of engine, each with one pig to look at, for tests of all of them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from physim.config import COMPILED, PYBULLET
 from physim.physics.body import Body
 from physim.physics.fast.pair import PigPair
 from physim.physics.fast.single import SinglePig
@@ -15,8 +16,8 @@ from physim.physics.surfaces import EngineSettings
 from physim.types import PigModel, RigidState, Table
 
 STEP_S = EngineSettings().time_step_s
-KINDS = ("solo", "pair")
-both = pytest.mark.parametrize("kind", KINDS)
+KINDS = ("solo", "compiled", "pair")
+each_engine = pytest.mark.parametrize("kind", KINDS)
 
 
 class Alone:
@@ -58,9 +59,10 @@ def opened(
     full_step_speed: float = EngineSettings().full_step_speed,
 ) -> Iterator[Alone | Beside]:
     """An engine that shows every longest step."""
-    engine = (Alone if kind == "solo" else Beside)(
-        Body.of(model), table, EngineSettings(step_s, full_step_speed)
+    settings = EngineSettings(
+        step_s, full_step_speed, engine=COMPILED if kind == "compiled" else PYBULLET
     )
+    engine = (Beside if kind == "pair" else Alone)(Body.of(model), table, settings)
     with engine.client:
         yield engine
 

@@ -68,12 +68,12 @@ def by_pair(body: Body, table: Table, states: list[RigidState]) -> list[RigidSta
     return ends
 
 
-def off_the_law(body: Body, before: RigidState, after: RigidState) -> float:
+def off_the_law(body: Body, before: RigidState, after: RigidState, step_s: float = STEP_S) -> float:
     """How far the change of spin is off that by the blow at the lowest corner, over it."""
     turn = Rotation.from_quat(before.quat_xyzw)
     corners = turn.apply(body.hull_m)
     corner = corners[corners[:, 2].argmin()]
-    fall = np.array([0.0, 0.0, G * STEP_S])
+    fall = np.array([0.0, 0.0, G * step_s])
     blow = body.model.mass_kg * (after.velocity_m_s - before.velocity_m_s + fall)
     spun = turn.apply(turn.inv().apply(np.cross(corner, blow)) / body.moments_kg_m2)
     change = after.angular_velocity_rad_s - before.angular_velocity_rad_s

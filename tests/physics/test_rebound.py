@@ -14,7 +14,7 @@ from physim.physics.fast import pair, single
 from physim.physics.fast.single import SinglePig
 from physim.physics.surfaces import EngineSettings
 from physim.types import PigModel, RigidState, Table
-from tests.physics.engines import STEP_S, Alone, Beside, both, opened
+from tests.physics.engines import STEP_S, Alone, Beside, each_engine, opened
 from tests.physics.worlds import UPRIGHT, G, landing
 
 Array = NDArray[np.float64]
@@ -75,7 +75,7 @@ def rebounds(engine: Alone | Beside, body: Body, heights_m: Array, *, fly: bool)
     return np.array(shares)
 
 
-@both
+@each_engine
 @pytest.mark.parametrize("step_s", [STEP_S, STEP_S / 2])
 @pytest.mark.parametrize("e", [0.2, 0.3, 0.5])
 @pytest.mark.parametrize("shape", ["ball", "spike"])
@@ -105,7 +105,7 @@ def test_rebound_speed(
     assert np.abs(fallen - e).max() < REBOUND_ERROR
 
 
-@both
+@each_engine
 def test_rebound_is_the_product_of_both_factors(
     spike: Callable[[float], PigModel], bare_table: Callable[..., Table], kind: str
 ) -> None:
@@ -115,7 +115,7 @@ def test_rebound_is_the_product_of_both_factors(
     assert landed == pytest.approx([0.4, 0.4], abs=REBOUND_ERROR)
 
 
-@both
+@each_engine
 def test_the_rebound_check_rejects_a_body_that_bounces_otherwise(
     spike: Callable[[float], PigModel], bare_table: Callable[..., Table], kind: str
 ) -> None:
@@ -125,7 +125,7 @@ def test_the_rebound_check_rejects_a_body_that_bounces_otherwise(
     assert np.abs(landed - 0.3).max() > REBOUND_ERROR
 
 
-@both
+@each_engine
 def test_a_flat_landing_loses_more(
     box: Callable[..., PigModel],
     bare_table: Callable[..., Table],

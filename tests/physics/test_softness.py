@@ -19,7 +19,7 @@ from physim.physics.surfaces import table as table_named
 from physim.pigs.model import load_model
 from physim.simulator import RestTable, lying
 from physim.types import PigModel, RigidState, Surface, Table
-from tests.physics.engines import STEP_S, Alone, Beside, both, opened
+from tests.physics.engines import STEP_S, Alone, Beside, each_engine, opened
 from tests.physics.worlds import UPRIGHT, G
 
 MASS_KG, RADIUS_M, STIFFNESS_N_M = 0.04, 0.03, 2000.0
@@ -70,7 +70,7 @@ def fall(engine: Alone | Beside) -> tuple[float, float, float]:
     return deepest, fastest / SPEED_M_S, lasted
 
 
-@both
+@each_engine
 @pytest.mark.parametrize("e", [0.3, 0.5, 0.7])
 def test_a_soft_impact_is_that_of_spring_and_damper(
     ball: Callable[[float], PigModel], bare_table: Callable[..., Table], kind: str, e: float
@@ -127,7 +127,7 @@ def test_without_what_is_taken_off_the_damper_the_step_would_matter(
         assert fall(engine)[1] < 0.5 - 0.05
 
 
-@both
+@each_engine
 def test_a_resting_ball_sinks_in_by_its_weight_over_the_stiffness(
     ball: Callable[[float], PigModel], bare_table: Callable[..., Table], kind: str
 ) -> None:
