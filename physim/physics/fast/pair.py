@@ -29,6 +29,7 @@ from physim.physics.state import (
 from physim.physics.surfaces import EngineSettings
 from physim.types import Rest, Status, Table
 
+OFTEN, FIRST_CHECKS = 4, 2  # so often a check interval it is checked, in the first intervals
 RENEW_AFTER = 200  # worlds: Bullet keeps some memory of every shape ever made
 
 EngineMotions = tuple[EngineMotion, EngineMotion]
@@ -113,12 +114,17 @@ class Meeting(ABC):
                 for pig, motion in zip(trajectory.pigs, self.sample(), strict=True):
                     pig.add(time_s, motion.plain())
 
-        self.place(states, at_edge=False)
+        motions = [
+            EngineMotion(body, state) for body, state in zip(self.bodies, states, strict=True)
+        ]
+        self.place(states, at_edge=self._near_edge((motions[0], motions[1])))
         note(0)
-        if self._near_edge(self.sample()):
-            self.place(states, at_edge=True)
+        checks = 0
         while self._time_s < cap_s:
-            steps = self.settings.steps_per_check
+            # Most pigs that meet are apart after a few ms, and cheaper then.
+            checks += 1
+            often = OFTEN if checks <= OFTEN * FIRST_CHECKS else 1
+            steps = max(1, self.settings.steps_per_check // often)
             self.engine_steps += self.advance(steps, note if trajectory else None)
             self.base_steps += steps
             motions = self.sample()

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 from physim.compiled import compiled
-from physim.physics.fast.advance import turn
+from physim.physics.fast.advance import flight_at, turn
 from physim.physics.fast.bounds import _ARC_POINTS, _WIDEST_RAD, max_com_height_m
-from physim.physics.fast.pig_record import AZIMUTHS, PigRecord
+from physim.physics.fast.pig_record import AZIMUTHS, PigRecord, quat_of, triple
 from physim.physics.state import (
     GRAVITY,
     EngineMotion,
@@ -36,12 +36,14 @@ from physim.physics.state import (
 )
 from physim.types import FloatArray, Quat, Triple
 
+LEAST_ADVANCE_M = 1e-5  # of two flying pigs towards each other
 LEAST_DISTANCE_M = 2e-4  # between two pigs: covers what one sinks into the table, and rounding
 # An impact may make the fastest point faster. This factor on |v| + radius |w|, which is a bound
 # on it that is seldom reached, covers that where pigs are far from each other; near each other
 # what they did between two checks is looked into afterwards (`possible_contact`).
 IMPACT_SPEED_FACTOR = 1.5
 _GILBERT_STEPS = 30  # at most
+NEARLY = 0.5  # of a distance: good enough as a bound of it
 
 ROLL: Any = np.dtype(
     [
@@ -52,7 +54,7 @@ ROLL: Any = np.dtype(
         ("cap_s", "f8"),
         ("asks", "i8"),  # the pig for which an engine is to step
         # Two pigs near each other at a check: when, how far at least, how fast at most; how many
-        # may be in contact before the next check (0 where both fly until then); both states.
+        # may be in contact before the next check; both states.
         ("near", "?"),
         ("near_step", "i8"),
         ("near_m", "f8"),
@@ -164,12 +166,7 @@ def max_travel_m(speed_m_s: float, time_s: float, pigs: int) -> float:
 
 @compiled
 def min_time_s(speed_m_s: float, travel_m: float, pigs: int) -> float:
-    """How long points of that speed, of so many pigs in contact, need at least for a way [m].
-
-    With `pigs` 0, of pigs in flight, whose points do not get faster towards each other.
-    """
-    if pigs == 0:
-        return travel_m / speed_m_s if speed_m_s > 0.0 else math.inf
+    """How long points of that speed, of so many pigs in contact, need at least for a way [m]."""
     # IMPACT_SPEED_FACTOR (v + a t) t = way, a being the gravity of so many pigs.
     gravity = pigs * GRAVITY
     root = sqrt(speed_m_s * speed_m_s + 4.0 * gravity * travel_m / IMPACT_SPEED_FACTOR)
@@ -178,20 +175,32 @@ def min_time_s(speed_m_s: float, travel_m: float, pigs: int) -> float:
 
 @compiled
 def distance_m(first: PigRecord, second: PigRecord, cutoff_m: float) -> float:
-    """A lower bound of the distance of two pigs: at least half of it, or above the cutoff."""
+    """A lower bound of the distance of two pigs: at least `NEARLY` of it, or above the cutoff."""
     turn(first)
     turn(second)
     p, q = first.now, second.now
+    here, there = triple(p.centre), triple(q.centre)
+    one, two = quat_of(p.attitude), quat_of(q.attitude)
+    return distance_between(first, second, here, one, there, two, cutoff_m)
+
+
+@compiled
+def distance_between(
+    first: PigRecord,
+    second: PigRecord,
+    here: Triple,
+    one: Quat,
+    there: Triple,
+    two: Quat,
+    cutoff_m: float,
+) -> float:
+    """As `distance_m`, of two pigs at these places in these attitudes."""
     bound = hull_distance_bound(
         first.fixed.hull[:, : first.fixed.corners],
-        (p.attitude[0], p.attitude[1], p.attitude[2], p.attitude[3]),
+        one,
         second.fixed.hull[:, : second.fixed.corners],
-        (q.attitude[0], q.attitude[1], q.attitude[2], q.attitude[3]),
-        (
-            q.centre[0] - p.centre[0],
-            q.centre[1] - p.centre[1],
-            q.centre[2] - p.centre[2],
-        ),
+        two,
+        (there[0] - here[0], there[1] - here[1], there[2] - here[2]),
         cutoff_m + LEAST_DISTANCE_M,
     )
     return bound - LEAST_DISTANCE_M
@@ -243,40 +252,55 @@ def steps_ahead(roll: Any, first: PigRecord, second: PigRecord) -> int:
     regular = c.check_steps - roll.step % c.check_steps
     in_air = int(min(steps_in_air(first), steps_in_air(second), 1e6))
     if in_air > regular:
-        steps = in_air - (in_air - regular) % c.check_steps
-        time_s = steps * c.step_s
-        if apart_m(first, second) > time_s * drift_m_s(first, second):
-            return int(steps)
-        speed_m_s, pigs = approach_m_s(first, second), 0
-        cutoff_m = speed_m_s * time_s
-    else:
-        steps, time_s, pigs = regular, regular * c.step_s, 0
-        drift, turning = 0.0, 0.0
-        for one in (p, q):
-            if not one.at_rest:
-                pigs += 1
-                drift += one.speed_m_s
-                turning += one.turning_m_s
-        if apart_m(first, second) > max_travel_m(drift, time_s, pigs):
-            return int(steps)
-        speed_m_s = drift + turning
-        cutoff_m = max_travel_m(speed_m_s, time_s, pigs)
+        return flight_steps(first, second, in_air - (in_air - regular) % c.check_steps)
+    time_s, pigs = regular * c.step_s, 0
+    drift, turning = 0.0, 0.0
+    for one in (p, q):
+        if not one.at_rest:
+            pigs += 1
+            drift += one.speed_m_s
+            turning += one.turning_m_s
+    if apart_m(first, second) > max_travel_m(drift, time_s, pigs):
+        return int(regular)
+    speed_m_s = drift + turning
+    cutoff_m = max_travel_m(speed_m_s, time_s, pigs)
     away_m = roll.known_m
     if roll.known_step != roll.step:
         away_m = distance_m(first, second, cutoff_m)
     if away_m > cutoff_m:
-        return int(steps)
+        return int(regular)
+    if in_air > 0:
+        return flight_steps(first, second, in_air)
     if away_m <= 0.0:
         return 0
-    if in_air > 0:
-        steps, speed_m_s, pigs = min(steps, in_air), approach_m_s(first, second), 0
-    needed_s = min_time_s(speed_m_s, away_m, pigs)
-    steps = max(1, int(min(float(steps), needed_s / c.step_s)))
+    steps = max(1, int(min(float(regular), min_time_s(speed_m_s, away_m, pigs) / c.step_s)))
     roll.near, roll.near_step, roll.near_m = True, roll.step, away_m
     roll.near_m_s, roll.near_pigs = speed_m_s, pigs
     for_engine(first, roll.states[0])
     for_engine(second, roll.states[1])
     return int(steps)
+
+
+@compiled
+def flight_steps(first: PigRecord, second: PigRecord, most: int) -> int:
+    """How many base steps, `most` at most, two flying pigs surely do not touch.
+
+    Conservative advancement: from one moment to the one at which they might touch at the earliest.
+    """
+    step_s = first.fixed.step_s
+    now_s, ends_s, time_s = first.now.base_steps * step_s, most * step_s, 0.0
+    if apart_m(first, second) > ends_s * drift_m_s(first, second):
+        return most
+    speed_m_s = approach_m_s(first, second)
+    while time_s < ends_s:
+        here, one, _, _ = flight_at(first, now_s + time_s - first.now.began_s)
+        there, two, _, _ = flight_at(second, now_s + time_s - second.now.began_s)
+        cutoff_m = speed_m_s * (ends_s - time_s)
+        away_m = distance_between(first, second, here, one, there, two, cutoff_m)
+        if away_m <= LEAST_ADVANCE_M:
+            return int(time_s / step_s)
+        time_s += away_m / speed_m_s if away_m <= cutoff_m else ends_s
+    return most
 
 
 @compiled
@@ -288,9 +312,7 @@ def possible_contact(roll: Any, first: PigRecord, second: PigRecord) -> bool:
     step_s = first.fixed.step_s
     speed_m_s = max(roll.near_m_s, approach_m_s(first, second))
     time_s = (roll.step - roll.near_step) * step_s
-    travel_m = speed_m_s * time_s
-    if roll.near_pigs > 0:
-        travel_m = max_travel_m(speed_m_s, time_s + step_s, roll.near_pigs)
+    travel_m = max_travel_m(speed_m_s, time_s + step_s, roll.near_pigs)
     away_m = distance_m(first, second, math.inf)
     if roll.near_m + away_m <= travel_m:
         return True  # what was found of this check did not happen
@@ -347,7 +369,7 @@ def hull_distance_bound(
     between: Triple,
     cutoff_m: float,
 ) -> float:
-    """A lower bound of the distance of two hulls, at least half of it or above `cutoff_m`.
+    """A lower bound of the distance of two hulls, at least `NEARLY` of it or above `cutoff_m`.
 
     Gilbert's method walks through the differences between points of the two hulls (corners
     (3, n), attitude) towards the shortest one; the bound is how far no difference gets along the
@@ -366,7 +388,7 @@ def hull_distance_bound(
         r = between[1] + two[1] - one[1]
         s = between[2] + two[2] - one[2]
         bound = max(bound, line[0] * p + line[1] * r + line[2] * s)
-        if bound > cutoff_m or bound > 0.5 * length:
+        if bound > cutoff_m or bound > NEARLY * length:
             break
         # To the nearest point of the way there.
         p, r, s = p - a, r - b, s - c
