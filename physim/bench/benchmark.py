@@ -13,17 +13,17 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
-from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from physim.config import FAST, FULL
+from physim.config import COMPILED, FAST, FULL, PYBULLET
 from physim.dataset.plan import BatchPlan
 from physim.errors import PhysicsError, PhysimError
 from physim.physics.body import Body
 from physim.physics.simulate import PigsInEngine, PlainPyBullet, simulate
+from physim.physics.surfaces import CONE, EngineSettings
 from physim.seeding import stream
 from physim.simulator import RestTable, Setup, Simulator, judge
 from physim.statistics.counts import NAMED_POSES, Counts
@@ -35,32 +35,57 @@ from physim.types import Pose, Roll, Status
 if TYPE_CHECKING:
     from physim.physics.mujoco_engine import MujocoPigs
 
-PLAIN, MUJOCO, PHYSIM_FULL, PHYSIM = NAMES = ("plain_pybullet", "mujoco", "physim_full", "physim")
+PLAIN, PLAIN_TOLERANCE, MUJOCO, MUJOCO_FINE, PHYSIM_FULL, PHYSIM, PHYSIM_COMPILED, PHYSIM_CONE = (
+    NAMES
+) = (
+    "plain_pybullet",
+    "plain_tolerance",  # with physim's solver tolerance in place of PyBullet's own
+    "mujoco",
+    "mujoco_fine",  # at a quarter of the step, where its contacts are stiff enough
+    "physim_full",
+    "physim",
+    "physim_compiled",
+    "physim_cone",  # compiled, with Coulomb's cone
+)
+_PHYSIM: dict[str, dict[str, Any]] = {
+    PHYSIM_FULL: {"engine": PYBULLET},
+    PHYSIM: {"engine": PYBULLET},
+    PHYSIM_COMPILED: {"engine": COMPILED},
+    PHYSIM_CONE: {"engine": COMPILED, "friction": CONE},
+}
+STEPS = 4  # of `MUJOCO_FINE` to one of the others
 RollOf = Callable[[int, int], Roll]  # of a seed and an index
 
 
-def has_mujoco() -> bool:
-    """Whether the optional library is installed."""
-    return find_spec("mujoco") is not None
-
-
 def two_pigs(name: str, setup: Setup) -> PlainPyBullet | MujocoPigs:
-    """In an engine from outside physim, to be opened by `with`."""
-    if name == MUJOCO:
+    """The reference loop's engine, or another one for it, to be opened by `with`."""
+    bodies = Body.of(setup.black), Body.of(setup.pink)
+    given = bodies, setup.table, settings_of(name, setup), setup.criterion
+    if name in (MUJOCO, MUJOCO_FINE):
         from physim.physics.mujoco_engine import MujocoPigs
 
-        made: type[PlainPyBullet | MujocoPigs] = MujocoPigs
-    else:
-        made = PlainPyBullet
-    bodies = Body.of(setup.black), Body.of(setup.pink)
-    return made(bodies, setup.table, setup.settings, setup.criterion)
+        return MujocoPigs(*given)
+    return PlainPyBullet(*given, own_tolerance=name == PLAIN)
+
+
+def settings_of(name: str, setup: Setup) -> EngineSettings:
+    """The engine settings of one of `NAMES`."""
+    settings = setup.settings
+    if name == MUJOCO_FINE:
+        steps = STEPS * settings.steps_per_check
+        finer_s = settings.time_step_s / STEPS
+        return replace(settings, time_step_s=finer_s, steps_per_check=steps)
+    return replace(settings, **_PHYSIM.get(name, {}))
 
 
 @contextmanager
 def open_engine(name: str, setup: Setup) -> Iterator[RollOf]:
     """Opens one of `NAMES` with this setup, to make rolls."""
-    if name in (PHYSIM_FULL, PHYSIM):
-        with Simulator(replace(setup, settle=FULL if name == PHYSIM_FULL else FAST)) as simulator:
+    if name in _PHYSIM:
+        settle = FULL if name == PHYSIM_FULL else FAST
+        with Simulator(
+            replace(setup, settle=settle, settings=settings_of(name, setup))
+        ) as simulator:
             yield simulator.roll
         return
     with two_pigs(name, setup) as pigs:
@@ -202,7 +227,8 @@ def benchmark(
         rounds: at most n.
         progress: called with the rolls done and all rolls, of all engines.
     """
-    step_s = plan.setup().settings.time_step_s
+    setup = plan.setup()
+    steps_s = {name: settings_of(name, setup).time_step_s for name in names}
     shares = [part.tolist() for part in np.array_split(np.arange(plan.n), rounds)]
     timings: dict[str, list[Timing]] = {name: [] for name in names}
     with ExitStack() as stack:
@@ -214,11 +240,11 @@ def benchmark(
                 timings[name].append(roll(share))
                 done += len(share)
                 progress(done, total)
-    return results(timings, [len(share) for share in shares], step_s)
+    return results(timings, [len(share) for share in shares], steps_s)
 
 
 def results(
-    timings: dict[str, list[Timing]], sizes: Sequence[int], step_s: float
+    timings: dict[str, list[Timing]], sizes: Sequence[int], steps_s: dict[str, float]
 ) -> list[EngineResult]:
     """What the rounds add up to; `timings` has every round by name, `sizes` their rolls."""
     speeds = {
@@ -236,7 +262,9 @@ def results(
             to_full = distance(counts[name], counts[PHYSIM_FULL])
         speed = float(np.median(speeds[name]))
         simulated_s = sum(one.simulated_s for one in own) / sum(sizes)
-        found.append(EngineResult(name, speed, step_s, simulated_s, ratio, counts[name], to_full))
+        found.append(
+            EngineResult(name, speed, steps_s[name], simulated_s, ratio, counts[name], to_full)
+        )
     return found
 
 

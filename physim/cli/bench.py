@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing
+from importlib.util import find_spec
 from typing import Any
 
 import click
@@ -12,7 +13,20 @@ from physim.cli.options import MILLIMETRES, printed, seconds, seed_option, whole
 from physim.cli.output import say
 from physim.errors import ConfigError, how_to_install
 
-NAMES = ("plain_pybullet", "mujoco", "physim_full", "physim")  # of `bench`, which loads more
+NAMES = (  # of `bench`, which loads more
+    "plain_pybullet",
+    "plain_tolerance",
+    "mujoco",
+    "mujoco_fine",
+    "physim_full",
+    "physim",
+    "physim_compiled",
+    "physim_cone",
+)
+_NEEDED = (  # libraries that not every installation has, their extras and rows
+    ("mujoco", "mujoco", ("mujoco", "mujoco_fine")),
+    ("pybullet", "pybullet", ("plain_pybullet", "plain_tolerance", "physim_full", "physim")),
+)
 _ROUNDS = 5
 _COUNT = whole_number(1, 10**7)
 _ROUNDS_HELP = (
@@ -46,18 +60,21 @@ def bench(
         rounds = min(_ROUNDS, count)
     if rounds > count:
         raise click.BadParameter(f"must not exceed -n ({count})", param_hint="--rounds")
-    from physim.bench.benchmark import MUJOCO, benchmark, has_mujoco, to_json, to_text
+    from physim.bench.benchmark import benchmark, to_json, to_text
     from physim.dataset.plan import BatchPlan
     from physim.dataset.progress import ProgressLine
 
     plan = BatchPlan(n=count, **names)
     chosen = [name for name in NAMES if not only or name in only]
-    if MUJOCO in chosen and not has_mujoco():
-        missing = f"MuJoCo is not installed; get it with: {how_to_install('mujoco')}"
+    for library, extra, rows in _NEEDED:
+        unable = [name for name in rows if name in chosen]
+        if not unable or find_spec(library) is not None:
+            continue
+        missing = f"`{library}` is not installed; get it with: {how_to_install(extra)}"
         if only:
             raise ConfigError(missing)
-        chosen.remove(MUJOCO)
-        say(f"physim: no row mujoco: {missing}")
+        chosen = [name for name in chosen if name not in unable]
+        say(f"physim: no rows {', '.join(unable)}: {missing}")
     with closing(ProgressLine(sys.stderr)) as line:
         results = benchmark(chosen, plan, rounds, line)
     return {"rounds": rounds, **names, "rows": to_json(results)}, to_text(results)

@@ -75,10 +75,7 @@ def simulate(pigs: PigsInEngine, toss: Toss) -> Rest:
 
 
 class PlainPyBullet(Engine):
-    """Two pigs and an endless table in one PyBullet world. Use it with `with`.
-
-    It keeps PyBullet's own rule for ending the solver's iterations.
-    """
+    """Two pigs and an endless table in one PyBullet world. Use it with `with`."""
 
     bodies: tuple[Body, Body]
 
@@ -88,9 +85,13 @@ class PlainPyBullet(Engine):
         table: Table,
         settings: EngineSettings,
         criterion: RestCriterion,
+        *,
+        own_tolerance: bool = True,
     ) -> None:
-        own_rule = replace(settings, solver_tolerance_m_s=PYBULLET_TOLERANCE_M_S)
-        super().__init__(own_rule, table.surface, bodies)
+        """Keeps what it is made for; `own_tolerance`: PyBullet's, in place of the settings'."""
+        if own_tolerance:
+            settings = replace(settings, solver_tolerance_m_s=PYBULLET_TOLERANCE_M_S)
+        super().__init__(settings, table.surface, bodies)
         self.table = table
         self.criterion = criterion
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from physim.bench import benchmark
+from physim.cli import bench as command
 from physim.cli.bench import NAMES
 from physim.cli.main import main
 from physim.errors import how_to_install
@@ -36,7 +37,7 @@ def test_json_has_the_promised_fields(capfd: pytest.CaptureFixture[str]) -> None
     for row in result["rows"]:
         assert row.keys() >= ROW_KEYS
         assert 0 < row["rolls_per_second"] < 1e5
-        assert row["time_step_s"] == 1 / 2048
+        assert row["time_step_s"] == 1 / (8192 if row["name"] == "mujoco_fine" else 2048)
         assert list(row["poses"]) == [pose.value for pose in Pose]
         assert sum(cell["count"] for cell in row["poses"].values()) <= 4
         assert row["rolls"] == 2
@@ -57,16 +58,19 @@ def test_table_of_one_contestant(capfd: pytest.CaptureFixture[str]) -> None:
 def test_a_missing_mujoco_is_left_out_with_a_line_that_says_how_to_get_it(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(benchmark, "has_mujoco", lambda: False)
+    monkeypatch.setattr(command, "find_spec", lambda name: None if name == "mujoco" else True)
+    missing = f"`mujoco` is not installed; get it with: {how_to_install('mujoco')}"
     code, out, err = run(capfd, "-n", 1, "--rounds", 1, "--json")
     assert code == 0
-    assert [row["name"] for row in json.loads(out)["rows"]] == [n for n in NAMES if n != "mujoco"]
+    assert [row["name"] for row in json.loads(out)["rows"]] == [
+        name for name in NAMES if not name.startswith("mujoco")
+    ]
     assert [line for line in err.splitlines() if "pip install" in line] == [
-        f"physim: no row mujoco: MuJoCo is not installed; get it with: {how_to_install('mujoco')}"
+        f"physim: no rows mujoco, mujoco_fine: {missing}"
     ]
     code, out, err = run(capfd, "--only", "mujoco", "-n", 1, "--rounds", 1)
     assert (code, out) == (2, "")
-    assert err == f"physim: MuJoCo is not installed; get it with: {how_to_install('mujoco')}\n"
+    assert err == f"physim: {missing}\n"
 
 
 @pytest.mark.parametrize(

@@ -114,10 +114,11 @@ class Meeting(ABC):
                 for pig, motion in zip(trajectory.pigs, self.sample(), strict=True):
                     pig.add(time_s, motion.plain())
 
-        motions = [
-            EngineMotion(body, state) for body, state in zip(self.bodies, states, strict=True)
-        ]
-        self.place(states, at_edge=self._near_edge((motions[0], motions[1])))
+        motions = (
+            EngineMotion(self.bodies[0], states[0]),
+            EngineMotion(self.bodies[1], states[1]),
+        )
+        self.place(states, at_edge=self._near_edge(motions))
         note(0)
         checks = 0
         while self._time_s < cap_s:
