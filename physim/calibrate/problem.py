@@ -32,6 +32,7 @@ from physim.calibrate.search import (
     surface_population,
 )
 from physim.calibrate.target import TABLE, Objective, Point, heights_mm, load_target
+from physim.config import COMPILED
 from physim.dataset.plan import resolve
 from physim.errors import ConfigError, shown_name
 from physim.simulator import Setup
@@ -107,7 +108,7 @@ class FitProblem:
             require_sampler()
         if method == CMA or start == QUASI_STATIC:
             require_optimizer()
-        base, real = Setup.named(model, toss=toss), load_target(table)
+        base, real = Setup.named(model, toss=toss, engine=COMPILED), load_target(table)
         heights = set(heights_mm(base.toss))
         if heights != set(real.heights_mm):
             raise ConfigError(

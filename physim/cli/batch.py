@@ -10,8 +10,10 @@ from typing import Any
 import click
 
 from physim.cli.options import file_path, printed, setup_options, whole_number, workers_option
-from physim.cli.output import resumable
-from physim.config import MAX_ROLLS
+from physim.cli.output import resumable, say
+from physim.config import MAX_ROLLS, PYBULLET
+
+_MANY = 100_000  # rolls for which another engine is worth a word
 
 
 @click.command()
@@ -70,6 +72,9 @@ def batch(
         from physim.dataset.run import run_batch
 
         plan = BatchPlan(n=n, chunk_size=chunk_size, **names)
+        if plan.engine == PYBULLET and n >= _MANY:
+            line.close()
+            say(f"physim: {n:,} rolls; `--engine compiled` makes them in some third of the time")
         with resumable(out):
             result = run_batch(
                 plan,

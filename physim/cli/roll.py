@@ -50,7 +50,8 @@ def roll(count: int, index: int, seed: int, as_json: bool, **names: Any) -> None
             for which in range(index, index + count):
                 result = simulator.roll(seed, which)
                 if as_json:
-                    print_json(roll_to_json(result), stdout, indent=None)
+                    plain = {**roll_to_json(result), "engine": names["engine"]}
+                    print_json(plain, stdout, indent=None)
                 else:
                     stdout.write(roll_text(result) + "\n")
                     stdout.flush()

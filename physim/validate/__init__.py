@@ -2,7 +2,7 @@
 
 GROUPS = (
     *("poses", "pairs", "height", "settled", "rare"),
-    *("step", "solver", "settle", "hand", "surfaces"),
+    *("step", "solver", "settle", "engine", "hand", "surfaces"),
 )
 """The checks, in their order."""
 

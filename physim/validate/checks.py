@@ -144,7 +144,7 @@ def settled_checks(simulated: Counts) -> list[Check]:
 
 
 def convergence_checks(group: str, sample: Counts, finer: Counts, seed: int) -> list[Check]:
-    """The same rolls simulated more finely, with another seed."""
+    """The same rolls simulated more finely or by the other engine, with another seed."""
     ours, theirs = sample.pose_cells(), finer.pose_cells()
     pairs = sample.pair_cells(), finer.pair_cells()
     by_pair = compared(*pairs, f"{group} {seed}", always_drawn=True)

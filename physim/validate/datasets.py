@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from physim.calibrate.priors import read_fit, read_origin
 from physim.calibrate.target import real_rows
-from physim.config import FULL
+from physim.config import ENGINES, FULL
 from physim.dataset.parquet import read_columns
 from physim.dataset.plan import BatchPlan
 from physim.dataset.progress import ProgressLine
@@ -35,8 +35,10 @@ from physim.statistics.tables import real_by_height
 from physim.tosses.release import TossModel
 from physim.tosses.release import toss as toss_named
 from physim.types import ExactValue
+from physim.validate import SEEDS
 
 MAIN, HALF_STEP, SOLVER, SETTLE, HAND = "main", "half_step", "finer_solver", "full_settle", "hand"
+OTHER_ENGINE = "other_engine"
 _SURFACE = "surface_"
 _TOLERANCE_FACTOR = 0.1
 _NEAR_M = 1.5e-3  # 8 inches are 203.2 mm; the rig's height is known to no more than that
@@ -64,6 +66,7 @@ class SetupPlan(BatchPlan):
             "toss": type(setup.toss).__name__.lower(),
             "surface": setup.table.surface.name,
             "settle": self.settle,
+            "engine": setup.settings.engine,
         }
 
     def setup(self) -> Setup:
@@ -165,6 +168,10 @@ def plan(name: str, request: Request) -> SetupPlan:
     rolls, after = request.fewer_rolls, 0
     if name in (MAIN, HALF_STEP, SOLVER):
         rolls, after = request.rolls, (MAIN, HALF_STEP, SOLVER).index(name)
+    if name == OTHER_ENGINE:
+        rolls, after = request.rolls, SEEDS - 1
+        other = next(engine for engine in ENGINES if engine != settings.engine)
+        setup = replace(setup, settings=replace(settings, engine=other))
     if name == HALF_STEP:  # looked at equally often
         steps = settings.steps_per_check * 2
         finer = replace(settings, time_step_s=settings.time_step_s / 2, steps_per_check=steps)

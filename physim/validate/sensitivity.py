@@ -17,6 +17,7 @@ import numpy as np
 from physim import __version__
 from physim.calibrate import priors
 from physim.calibrate.priors import Parameter
+from physim.config import COMPILED
 from physim.errors import ConfigError
 from physim.simulator import Setup
 from physim.statistics.counts import NAMED_POSES, POSE_CELLS, TOUCHING, codes_of, counted_rolls
@@ -140,7 +141,7 @@ def of_study(
     say: Said,
 ) -> Sensitivity:
     """The slopes of a setup by its names; None of parameters are those that a fit moves."""
-    base = Setup.named(**study.names)
+    base = Setup.named(**{**study.names, "engine": COMPILED})
     datasets.check_heights(base.toss, study.real)
     chosen = priors.DEFAULT if parameters is None else parameters
     space = priors.Space.of(chosen, priors.known_parameters(base))

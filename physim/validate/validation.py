@@ -25,6 +25,7 @@ from physim.validate.datasets import (
     HALF_STEP,
     HAND,
     MAIN,
+    OTHER_ENGINE,
     SETTLE,
     SOLVER,
     FitReview,
@@ -34,7 +35,13 @@ from physim.validate.datasets import (
 )
 
 _RARE = (Outcome.PIGGYBACK, Outcome.OFF_TABLE, Outcome.UNSETTLED, Outcome.AMBIGUOUS)
-_SAMPLES = {"step": HALF_STEP, "solver": SOLVER, "settle": SETTLE, "hand": HAND}
+_SAMPLES = {
+    "step": HALF_STEP,
+    "solver": SOLVER,
+    "settle": SETTLE,
+    "engine": OTHER_ENGINE,
+    "hand": HAND,
+}
 _WIDTHS = (18, *[9] * (len(HEADS) + 1))
 
 Json = dict[str, Any]
@@ -134,7 +141,7 @@ def _checks(
     }
     if group in alone:
         return alone[group]()
-    if group in ("step", "solver"):
+    if group in ("step", "solver", "engine"):
         return checks.convergence_checks(group, counts, others[0].counts, seed)
     return [
         check
