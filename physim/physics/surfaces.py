@@ -91,6 +91,8 @@ class EngineSettings:
         contacts: of the compiled engine: every corner near the table, or Bullet's manifolds.
         friction: of the compiled engine: limited along the sliding and across it, as Bullet has it
             (`pyramid`), or together, as Coulomb's law (`cone`).
+        sliding_bounce: of the compiled engine: a corner that slides rebounds by so much of that speed
+            more, as MuJoCo's contacts let it; 0 is Newton's law of restitution.
         deepest: of the compiled engine: a step in which a corner would sink in deeper, over the
             pig's height, is made in parts.
         pairs: that steps pigs that meet or are near the table's edge: PyBullet or MuJoCo.
@@ -107,6 +109,7 @@ class EngineSettings:
     engine: str = PYBULLET
     contacts: str = CORNERS
     friction: str = PYRAMID
+    sliding_bounce: float = 0.0
     deepest: float = 0.024
     pairs: str = PYBULLET
 
@@ -152,7 +155,8 @@ class EngineSettings:
         """The settings under the names that the manifests of datasets have for them."""
         written = {**asdict(self), "steps_a_call": self.steps_per_check}
         del written["steps_per_check"]
-        younger = "engine", "contacts", "friction", "deepest", "pairs"  # than the first datasets
+        # What is younger than the first datasets.
+        younger = "engine", "contacts", "friction", "sliding_bounce", "deepest", "pairs"
         for name in younger:
             if written[name] == getattr(EngineSettings, name):
                 del written[name]

@@ -274,11 +274,11 @@ def make_rows(
     for k in range(found):
         x, y, z = places[k, 0], places[k, 1], places[k, 2]
         sinking = t + spin[0] * y - spin[1] * x
-        bounce = 0.0
-        if abs(sinking) >= fixed.slowest_bounce_m_s:
-            bounce = max(0.0, -fixed.restitution * sinking)
         along, across = u + fall_x + b * z - c * y, v + fall_y + c * x - a * z
         square = along * along + across * across
+        bounce = 0.0
+        if abs(sinking) >= fixed.slowest_bounce_m_s and sinking < 0.0:
+            bounce = -fixed.restitution * sinking + fixed.sliding_bounce * sqrt(square)
         if square > SLOWEST_SLIDE:
             length = sqrt(square)
             along, across = along / length, across / length

@@ -115,6 +115,7 @@ CONSTANTS: Any = np.dtype(
         ("max_limit_m", "f8"),
         ("friction", "f8"),
         ("restitution", "f8"),
+        ("sliding_bounce", "f8"),
         ("slowest_bounce_m_s", "f8"),
         ("contact_m", "f8"),
         ("deepest_m", "f8"),

@@ -315,6 +315,7 @@ def constants_of(
         "max_limit_m": -math.inf if bound is None else bound.max_limit_m,
         "friction": body.model.lateral_friction * surface.lateral_friction,
         "restitution": body.model.restitution * surface.restitution,
+        "sliding_bounce": settings.sliding_bounce,
         "slowest_bounce_m_s": settings.restitution_threshold_m_s,
         "contact_m": settings.contact_breaking_m * manifolds.disc_of(groups)
         if bullet
