@@ -91,8 +91,8 @@ class EngineSettings:
         contacts: of the compiled engine: every corner near the table, or Bullet's manifolds.
         friction: of the compiled engine: limited along the sliding and across it, as Bullet has it
             (`pyramid`), or together, as Coulomb's law (`cone`).
-        sliding_bounce: of the compiled engine: a corner that slides rebounds by so much of that speed
-            more, as MuJoCo's contacts let it; 0 is Newton's law of restitution.
+        sliding_bounce: of the compiled engine: a corner that slides rebounds by so much of that
+            speed more, as MuJoCo's contacts let it; 0 is Newton's law of restitution.
         deepest: of the compiled engine: a step in which a corner would sink in deeper, over the
             pig's height, is made in parts.
         pairs: that steps pigs that meet or are near the table's edge: PyBullet or MuJoCo.
