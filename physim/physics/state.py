@@ -101,7 +101,7 @@ PlainStates = tuple[PlainState, PlainState]  # of both pigs
 
 
 class EngineMotion:
-    """The motion of a pig in an engine at a check; `FlightMotion` is that of one in flight.
+    """The motion of a pig in an engine at a check.
 
     Attributes:
         body: the pig.
@@ -159,9 +159,8 @@ class EngineMotion:
             return energy_m + springs_m + body.static_compression_m
         return energy_m - min(0.0, self.clearance_m)
 
-    def plain(self, base_step_s: float = 0.0) -> PlainState:
-        """The state; the step matters to a flight alone."""
-        del base_step_s
+    def plain(self) -> PlainState:
+        """The state."""
         return PlainState(self.centre_m, self.quat_xyzw, self.velocity_m_s, self._spin_rad_s)
 
 

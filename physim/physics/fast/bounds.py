@@ -11,15 +11,15 @@ import numpy as np
 from physim.compiled import compiled
 from physim.geometry import conjugate, inside_margin, plane_axes, rotate
 from physim.physics.body import Body
-from physim.physics.fast.flight import Motion
-from physim.physics.state import up_in_body
+from physim.physics.fast.pig_record import AZIMUTHS
+from physim.physics.state import EngineMotion, up_in_body
 from physim.types import GRAVITY_M_S2, Basin, FloatArray, Quat, Table, Triple
 
 MARGIN = 0.02  # of the height of the pass
 REACH_FACTOR = 2.0
 REACH_LEAST_M = 0.001
 _ARC_POINTS = 24
-_AZIMUTHS, _POLARS = 72, 60  # of the table of what surely is in a basin
+_POLARS = 60  # of the table of what surely is in a basin
 _WIDEST_RAD = math.pi / 3  # what lies farther from a rest is not taken to be in its basin
 
 
@@ -68,19 +68,15 @@ class EnergyBound:
         self._basins = [
             _BasinBound(body, rotate(to_principal, basin.down), basin, friction) for basin in basins
         ]
+        self.arrays = (
+            np.array([basin.row() for basin in self._basins]).reshape(-1, 12),
+            np.array([basin.surely() for basin in self._basins]).reshape(-1, AZIMUTHS, 2),
+        )
+        """Of `CONSTANTS`: `basin` and `surely`."""
         self.max_limit_m = max((basin.limit_m for basin in self._basins), default=-math.inf)
         """A pig of more energy than this is certain of nothing."""
 
-    @property
-    def arrays(self) -> tuple[FloatArray, FloatArray]:
-        """Of `PigRecord`: `basins` and `surely`."""
-        rows = [basin.row() for basin in self._basins]
-        tables = [
-            np.stack([basin._surely_rad, basin._surely_not_rad], axis=1) for basin in self._basins
-        ]
-        return np.array(rows).reshape(-1, 12), np.array(tables).reshape(-1, _AZIMUTHS, 2)
-
-    def certain(self, motion: Motion, known: int | None = None) -> CertainPig | None:
+    def certain(self, motion: EngineMotion, known: int | None = None) -> CertainPig | None:
         """What a pig may still do that cannot leave its basin any more; None for another one.
 
         Args:
@@ -101,12 +97,9 @@ class EnergyBound:
 
     def basin(self, quat_xyzw: Quat, energy_m: float) -> int | None:
         """The basin that a pig of this attitude and `energy_on_table_m` cannot leave, or None."""
-        x, y, z = up_in_body(quat_xyzw)
-        down = (-x, -y, -z)
-        for index, basin in enumerate(self._basins):
-            if energy_m < basin.limit_m and basin.holds(down):
-                return index
-        return None
+        body, up = self._body, up_in_body(quat_xyzw)
+        index = holding_basin(*self.arrays, body.hull_columns_m, body.radius_m, up, energy_m)
+        return None if index < 0 else index
 
 
 class _BasinBound:
@@ -120,32 +113,17 @@ class _BasinBound:
         slide = 1.0 / friction if friction > 0 else math.inf
         self._reach_per_energy = REACH_FACTOR * (slide + basin.height_m / self._margin_m())
         self._across = plane_axes(low)
-        self._low_axis: Triple = tuple(low.tolist())
-        self._axes: tuple[Triple, ...] = tuple(tuple(axis.tolist()) for axis in self._across)
-        self._surely_rad, self._surely_not_rad = self._radii()
 
     def row(self) -> list[float]:
         """Low axis, both axes across, limit, height and reach a metre of energy."""
-        across = [*self._axes[0], *self._axes[1]]
-        return [*self._low_axis, *across, self.limit_m, self._height_m, self._reach_per_energy]
+        first, second = (axis.tolist() for axis in self._across)
+        low: list[float] = self._low.tolist()
+        return [*low, *first, *second, self.limit_m, self._height_m, self._reach_per_energy]
 
     def reach_m(self, energy_m: float) -> float:
         """How far a pig may still get."""
         spare = max(0.0, energy_m - self._height_m)
         return REACH_LEAST_M + self._reach_per_energy * spare if spare > 0.0 else REACH_LEAST_M
-
-    def holds(self, down: Triple) -> bool:
-        """Whether H stays below the limit on the straight way from `down` to the rest."""
-        cosine = _dot(down, self._low_axis)
-        if cosine < math.cos(_WIDEST_RAD):
-            return False
-        polar = math.acos(min(1.0, cosine))
-        first, second = self._axes
-        turn = math.atan2(_dot(down, second), _dot(down, first)) / (2.0 * math.pi) % 1.0
-        number = int(turn * _AZIMUTHS) % _AZIMUTHS
-        if polar < self._surely_rad[number]:
-            return True
-        return polar < self._surely_not_rad[number] and self._joined(down, cosine)
 
     def _margin_m(self) -> float:
         """Distance from under the centre of mass to the nearest edge of what carries the pig."""
@@ -154,13 +132,10 @@ class _BasinBound:
         flat = np.stack([corners @ axis for axis in plane_axes(self._low)], axis=1)
         return max(inside_margin(np.zeros(2), flat), 1e-3 * self._body.radius_m)
 
-    def _radii(self) -> tuple[list[float], list[float]]:
-        """Per azimuth, how far from the rest H surely stays below the limit, and from where not.
-
-        Angles from the rest's down direction [rad].
-        """
+    def surely(self) -> FloatArray:
+        """(n, 2) angles from the rest [rad] up to which H is surely below the limit, and not."""
         polars = np.linspace(0.0, _WIDEST_RAD, _POLARS + 1)
-        azimuths = (np.arange(_AZIMUTHS) + 0.5) * 2.0 * np.pi / _AZIMUTHS
+        azimuths = (np.arange(AZIMUTHS) + 0.5) * 2.0 * np.pi / AZIMUTHS
         first, second = self._across
         sideways = np.cos(azimuths)[:, None] * first + np.sin(azimuths)[:, None] * second
         ways = (
@@ -171,24 +146,49 @@ class _BasinBound:
         corners = self._body.hull_columns_m
         heights = (x * corners[0] + y * corners[1] + z * corners[2]).max(axis=2)
         # H changes by at most the radius times the angle between two directions.
-        off = self._body.radius_m * (np.sin(polars) * np.pi / _AZIMUTHS + 0.5 * polars[1])
+        off = self._body.radius_m * (np.sin(polars) * np.pi / AZIMUTHS + 0.5 * polars[1])
         above = heights + off >= self.limit_m
         first_above = np.where(above.any(axis=1), above.argmax(axis=1), _POLARS)
-        surely: list[float] = polars[np.maximum(first_above - 1, 0)].tolist()
+        below = polars[np.maximum(first_above - 1, 0)]
         far = heights - off >= self.limit_m
         first_far = np.where(far.any(axis=1), far.argmax(axis=1), _POLARS)
-        surely_not: list[float] = polars[first_far].tolist()
-        return surely, surely_not
-
-    def _joined(self, down: Triple, cosine: float) -> bool:
-        top_m = max_com_height_m(self._body.hull_columns_m, down, self._low_axis, _ARC_POINTS)
-        # Between two points of the way, H rises by at most radius times half their distance.
-        between = 0.5 * math.acos(min(1.0, cosine)) / (_ARC_POINTS - 1) * 1.2
-        return top_m + self._body.radius_m * between < self.limit_m
+        return np.stack([below, polars[first_far]], axis=1)
 
 
-def _dot(a: Triple, b: Triple) -> float:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+@compiled
+def holding_basin(
+    basins: FloatArray,
+    surely: FloatArray,
+    hull: FloatArray,
+    radius_m: float,
+    up: Triple,
+    energy_m: float,
+) -> int:
+    """The first basin that holds a pig of this energy, or -1; arrays as of `CONSTANTS`.
+
+    Up is seen from the pig; H has to stay below the limit on the straight way to the rest.
+    """
+    down = -up[0], -up[1], -up[2]
+    for index in range(len(basins)):
+        basin = basins[index]
+        low = basin[0], basin[1], basin[2]
+        cosine = down[0] * low[0] + down[1] * low[1] + down[2] * low[2]
+        if energy_m >= basin[9] or cosine < math.cos(_WIDEST_RAD):
+            continue
+        polar = math.acos(min(1.0, cosine))
+        first = down[0] * basin[3] + down[1] * basin[4] + down[2] * basin[5]
+        second = down[0] * basin[6] + down[1] * basin[7] + down[2] * basin[8]
+        turn = math.atan2(second, first) / (2.0 * math.pi) % 1.0
+        number = int(turn * AZIMUTHS) % AZIMUTHS
+        if polar < surely[index, number, 0]:
+            return index
+        if polar < surely[index, number, 1]:
+            top_m = max_com_height_m(hull, down, low, _ARC_POINTS)
+            # Between two points of the way, H rises by at most radius times half their distance.
+            between = 0.5 * polar / (_ARC_POINTS - 1) * 1.2
+            if top_m + radius_m * between < basin[9]:
+                return index
+    return -1
 
 
 @compiled

@@ -32,7 +32,6 @@ from physim.compiled import compiled
 from physim.physics.body import Body
 from physim.physics.state import (
     GRAVITY,
-    EngineMotion,
     PlainState,
     body_to_world,
     up_in_body,
@@ -132,42 +131,6 @@ class FlightPiece:
 
     def __call__(self, time_s: float) -> PlainState:
         return self.flight.plain(time_s - self.began_s)
-
-
-class FlightMotion:
-    """The motion of a pig so long after the beginning of its flight; see `EngineMotion`."""
-
-    def __init__(self, flight: Flight, time_s: float) -> None:
-        self.body = flight.body
-        self.centre_m = flight.place_m(time_s)
-        self.velocity_m_s = flight.velocity_m_s(time_s)
-        self.speed_m_s = math.hypot(*self.velocity_m_s)
-        self.turning_m_s = flight.body.radius_m * flight.fastest_rad_s
-        self._flight = flight
-        self._time_s = time_s
-
-    @property
-    def quat_xyzw(self) -> Quat:
-        return self._flight.attitude(self._time_s)
-
-    @property
-    def energy_on_table_m(self) -> float:
-        return self._flight.energy_m + self.body.static_compression_m
-
-    @property
-    def point_speed_m_s(self) -> float:
-        return self.speed_m_s + self.turning_m_s
-
-    def plain(self, base_step_s: float = 0.0) -> PlainState:
-        """The state, with the velocity that an engine of this step needs to go on from it.
-
-        That is faster by the fall of half a step. An engine that halves its steps begins up to
-        half of that too slow, which vanishes with the step.
-        """
-        return self._flight.plain(self._time_s).half_step_velocity(base_step_s)
-
-
-Motion = EngineMotion | FlightMotion
 
 
 @compiled

@@ -24,8 +24,8 @@ import numpy as np
 
 from physim.compiled import compiled
 from physim.physics.fast.advance import flight_at, turn
-from physim.physics.fast.bounds import _ARC_POINTS, _WIDEST_RAD, max_com_height_m
-from physim.physics.fast.pig_record import AZIMUTHS, PigRecord, quat_of, triple
+from physim.physics.fast.bounds import REACH_LEAST_M, holding_basin
+from physim.physics.fast.pig_record import PigRecord, quat_of, triple
 from physim.physics.state import (
     GRAVITY,
     EngineMotion,
@@ -75,7 +75,10 @@ def certain_basin(pig: PigRecord) -> int:
     if p.energy_m >= c.max_limit_m:
         return -1
     if p.known < 0:
-        p.known = basin_of(pig)
+        turn(pig)
+        n, up = c.basins, up_in_body(quat_of(p.attitude))
+        hull = c.hull[:, : c.corners]
+        p.known = holding_basin(c.basin[:n], c.surely[:n], hull, c.radius_m, up, p.energy_m)
     if p.known >= 0:
         basin = pig.fixed.basin[p.known]
         spare_m = max(0.0, p.energy_m - basin[10])
@@ -83,44 +86,6 @@ def certain_basin(pig: PigRecord) -> int:
         above_m = max(0.0, p.energy_m - c.lowest_m)
         p.fastest_m_s = c.point_speed_share * sqrt(2.0 * GRAVITY * above_m)
     return int(p.known)
-
-
-@compiled
-def basin_of(pig: PigRecord) -> int:
-    """The first basin that holds the pig, or -1."""
-    turn(pig)
-    p = pig.now
-    x, y, z = up_in_body((p.attitude[0], p.attitude[1], p.attitude[2], p.attitude[3]))
-    for index in range(pig.fixed.basins):
-        if p.energy_m < pig.fixed.basin[index, 9] and holds(pig, index, (-x, -y, -z)):
-            return index
-    return -1
-
-
-@compiled
-def holds(pig: PigRecord, index: int, down: Triple) -> bool:
-    """Whether the height stays below the basin's limit on the straight way to its rest."""
-    basin, radius_m = pig.fixed.basin[index], pig.fixed.radius_m
-    low = basin[0], basin[1], basin[2]
-    cosine = down[0] * low[0] + down[1] * low[1] + down[2] * low[2]
-    if cosine < math.cos(_WIDEST_RAD):
-        return False
-    polar = math.acos(min(1.0, cosine))
-    first = down[0] * basin[3] + down[1] * basin[4] + down[2] * basin[5]
-    second = down[0] * basin[6] + down[1] * basin[7] + down[2] * basin[8]
-    turn = math.atan2(second, first) / (2.0 * math.pi) % 1.0
-    number = int(turn * AZIMUTHS) % AZIMUTHS
-    if polar < pig.fixed.surely[index, number, 0]:
-        return True
-    if polar >= pig.fixed.surely[index, number, 1]:
-        return False
-    top_m = max_com_height_m(pig.fixed.hull[:, : pig.fixed.corners], down, low, _ARC_POINTS)
-    # Between two points of the way, H rises by at most radius times half their distance.
-    between = 0.5 * polar / (_ARC_POINTS - 1) * 1.2
-    return bool(top_m + radius_m * between < basin[9])
-
-
-REACH_LEAST_M = 0.001
 
 
 @compiled
