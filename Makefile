@@ -21,11 +21,11 @@ help:
 setup: $(STAMP)
 
 # Takes the first interpreter that runs and is new enough: 3.11 and 3.10 come first because
-# PyBullet is published ready-built for them.
+# PyBullet is published ready-built for them; newer ones have the compiled engine and MuJoCo.
 $(STAMP): pyproject.toml constraints.txt
 	@set -e; \
 	python=; \
-	for name in "$(PYTHON)" python3.11 python3.10 python3 python3.13 python3.12; do \
+	for name in "$(PYTHON)" python3.11 python3.10 python3 python3.14 python3.13 python3.12; do \
 	  [ -n "$$name" ] || continue; \
 	  if "$$name" -c 'import sys; sys.exit(sys.version_info < (3, 10))' >/dev/null 2>&1; then \
 	    python=$$name; break; \
@@ -34,15 +34,12 @@ $(STAMP): pyproject.toml constraints.txt
 	  fi; \
 	done; \
 	if [ -z "$$python" ]; then \
-	  echo 'physim needs Python 3.10 or 3.11 (newer ones compile PyBullet); none was found.' >&2; \
+	  echo 'physim needs Python 3.10 or newer; none was found.' >&2; \
 	  echo 'Remedy: install it (Debian, Ubuntu: apt-get install python3 python3-venv),' >&2; \
-	  echo 'or name one: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)' >&2; \
+	  echo 'or name one: make PYTHON=/path/to/python3 $(MAKECMDGOALS)' >&2; \
 	  exit 1; \
 	fi; \
 	echo "Setting up .venv with $$("$$python" --version)"; \
-	if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then \
-	  echo 'This Python has no ready-built PyBullet: pip compiles it (a C++ compiler, minutes).'; \
-	fi; \
 	rm -rf .venv; \
 	if "$$python" -c 'import ensurepip, venv' >/dev/null 2>&1; then \
 	  "$$python" -m venv .venv; \
@@ -56,7 +53,7 @@ $(STAMP): pyproject.toml constraints.txt
 	  exit 1; \
 	fi; \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'; \
-	echo 'Compiling the inner loops, once'; \
+	echo 'Compiling the physics, once: about a minute'; \
 	$(BIN)/physim roll -n 60 --toss hand >/dev/null; \
 	touch $(STAMP)
 

@@ -9,9 +9,11 @@ written to, each process compiles for itself.
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import pickle
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -24,6 +26,7 @@ from physim.precomputed import made_from, read_sealed, write_sealed
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+_PATIENCE_S = 3.0
 _UNKNOWN = (AttributeError, TypeError)  # of a Numba whose cache is made otherwise
 dumps: Any = None
 FunctionCache: Any = object
@@ -103,6 +106,23 @@ def _made_from(folder: Path) -> bytes:
     top = Path(__file__).parent
     folders = {top, folder, *(above for above in folder.parents if top in above.parents)}
     return made_from(folders, {"python": sys.version, **versions})
+
+
+@contextlib.contextmanager
+def told() -> Iterator[None]:
+    """Says what is going on where the first calls of compiled functions take long.
+
+    They do where no compiled code is kept yet. Worker processes say nothing.
+    """
+    text = "physim: compiling the physics, once for this version: about half a minute"
+    timer = threading.Timer(_PATIENCE_S, lambda: print(text, file=sys.stderr, flush=True))
+    timer.daemon = True
+    if multiprocessing.parent_process() is None:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @compiled

@@ -8,6 +8,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -303,6 +304,16 @@ def _imports(source: Path, top: Path) -> list[Path]:
                 inner = top.joinpath(*parts, f"{name.name}.py")
                 found.append(inner if inner.exists() else top.joinpath(*parts).with_suffix(".py"))
     return [path for path in found if path.exists()]
+
+
+@pytest.mark.parametrize("patience_s", [0.05, 60.0])
+def test_slow_first_calls_are_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], patience_s: float
+) -> None:
+    monkeypatch.setattr(module, "_PATIENCE_S", patience_s)
+    with module.told():
+        time.sleep(0.3)
+    assert ("compiling the physics" in capsys.readouterr().err) == (patience_s < 0.3)
 
 
 def test_gravity_is_the_one_of_the_values() -> None:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from physim.compiled import compiled
+from physim.compiled import compiled, told
 from physim.config import PYBULLET
 from physim.errors import PhysicsError, optional
 from physim.physics.body import Body
@@ -217,7 +217,7 @@ class World:
             pig.share(self._now[own], self._fixed[own], self._work[own])
         self._open = ExitStack()
         self._lock = threading.Lock()
-        self._closed = False
+        self._closed = self._called = False
 
     def __enter__(self) -> World:
         with ExitStack() as stack:  # closes those that are open if another cannot be opened
@@ -246,7 +246,11 @@ class World:
         with self._lock:
             if self._closed:
                 raise RuntimeError("this Simulator was closed while a roll waited for it")
-            return self._settle(toss, fast, trajectory)
+            if self._called:
+                return self._settle(toss, fast, trajectory)
+            self._called = True
+            with told():
+                return self._settle(toss, fast, trajectory)
 
     def _settle(self, toss: Toss, fast: bool, trajectory: Trajectory | None) -> Rest:
         ways = trajectory.pigs if trajectory else (None, None)
