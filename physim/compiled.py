@@ -26,6 +26,7 @@ from physim.precomputed import made_from, read_sealed, write_sealed
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+llvmlite: Any = import_module("llvmlite")  # without types
 _PATIENCE_S = 3.0
 _UNKNOWN = (AttributeError, TypeError)  # of a Numba whose cache is made otherwise
 dumps: Any = None
