@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from physim.errors import DisplayError
+from physim.errors import DisplayError, optional
 from physim.files import scratch, write_passing
 from physim.physics.engine import pybullet, quiet_stdout
 from physim.render.camera import View
@@ -45,6 +45,13 @@ class Window:
 
     def __enter__(self) -> Window:
         width, height = self._size
+        if pybullet is None:
+            optional(
+                "pybullet",
+                "pybullet",
+                "the window",
+                " (Python 3.10 or 3.11, else a C++ compiler); `physim render` does without",
+            )
         with quiet_stdout(silent=True):
             self._id = pybullet.connect(pybullet.GUI, options=f"--width={width} --height={height}")
         if self._id < 0:

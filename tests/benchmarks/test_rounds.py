@@ -23,6 +23,8 @@ from physim.statistics.counts import Counts
 from physim.types import Pose
 from tests.counted import counts_of
 
+STEPS_S = dict.fromkeys((PLAIN, PHYSIM, PHYSIM_FULL, MUJOCO), 1 / 2048)
+
 
 def counts(*of_poses: int) -> Counts:
     return counts_of(of_poses)
@@ -33,7 +35,7 @@ def test_speeds_are_medians_and_ratios_are_taken_within_a_round() -> None:
     # The machine was half as fast in the second round; the third had 20 rolls.
     plain = [Timing(1.0, 9.0, sample), Timing(2.0, 9.0, sample), Timing(2.0, 22.0, sample)]
     ours = [Timing(0.25, 7.0, sample), Timing(0.4, 7.0, sample), Timing(1.0, 14.0, sample)]
-    first, second = results({PLAIN: plain, PHYSIM: ours}, [10, 10, 20], 1 / 2048)
+    first, second = results({PLAIN: plain, PHYSIM: ours}, [10, 10, 20], STEPS_S)
     assert (first.rolls_per_second, first.ratio) == (10.0, (1.0, 1.0, 1.0))
     assert first.simulated_s == pytest.approx(40 / 40)
     assert second.rolls_per_second == pytest.approx(25.0)
@@ -46,7 +48,7 @@ def test_speeds_are_medians_and_ratios_are_taken_within_a_round() -> None:
 def test_distance_to_the_full_simulation() -> None:
     one, two = counts(50, 50, 0, 0, 0, 0), counts(40, 50, 10, 0, 0, 0)
     table = results(
-        {MUJOCO: [Timing(1.0, 1.0, one)], PHYSIM_FULL: [Timing(1.0, 1.0, two)]}, [50], 1 / 2048
+        {MUJOCO: [Timing(1.0, 1.0, one)], PHYSIM_FULL: [Timing(1.0, 1.0, two)]}, [50], STEPS_S
     )
     assert table[0].ratio is None
     assert table[1].to_full is None
@@ -82,7 +84,7 @@ def test_all_roll_the_same_indices_however_they_are_split() -> None:
     for row in table:
         assert row.counts == expected
         assert row.rolls_per_second > 0
-        assert row.time_step_s == 1 / 2048
+        assert row.time_step_s == STEPS_S[row.name]
     assert table[0].simulated_s > table[1].simulated_s  # one waits for stillness
 
 
