@@ -63,7 +63,7 @@ def main(rolls: int) -> None:
 
         simulator.roll(1, 0)  # the first roll also warms up
         simulator.settle = timed("checking", counted)
-        simulator.judge = timed("naming", simulator.judge)
+        simulator.classify_and_score = timed("naming", simulator.classify_and_score)
         spent.clear()
         start = time.process_time()
         for index in range(rolls):

@@ -30,7 +30,7 @@ from physim.files import read_plain
 from physim.pigs.model import MTL_NAME, build_folder
 from physim.pigs.model_file import FILE_NAME as MODEL_YAML
 from physim.pigs.model_file import model_folder, read_model_file
-from physim.simulator import Setup, keep
+from physim.simulator import Setup, write_precomputed
 from physim.statistics.counts import NAMED_POSES
 from physim.tosses.release import yaml_values
 from physim.types import FloatArray
@@ -186,7 +186,7 @@ def write_model(folder: Path, model: str, values: Values) -> Path:
     write_whole(folder / MODEL_YAML, config.dumped(data).encode())
     if sculpted:
         build_folder(folder)
-    keep(folder)
+    write_precomputed(folder)
     return folder
 
 
