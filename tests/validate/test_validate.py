@@ -13,6 +13,7 @@ from physim.errors import ConfigError, DatasetError
 from physim.poses import classify
 from physim.simulator import Setup
 from physim.statistics.tables import load_table, real_by_height
+from physim.validate import validation
 from physim.validate.checks import plot_validation
 from physim.validate.datasets import Folder, Request, plan
 from physim.validate.validation import (
@@ -108,6 +109,22 @@ def test_only_some_checks_need_only_their_samples(request_: Request, right: Vali
     assert list(dict.fromkeys(groups)) == ["pairs", "hand"]
     # The same answers, whatever else is asked.
     assert result.checks[0] == next(check for check in right.checks if check.name == "pairs.g")
+
+
+def test_a_group_that_nothing_checks_is_told(
+    request_: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ConfigError, match=r"unknown group of checks `pose`.*poses"):
+        validate(request_, REAL, Drawn(), only=["poses", "pose"])
+    monkeypatch.setattr(validation, "GROUPS", (*GROUPS, "ears"))
+    with pytest.raises(NotImplementedError, match="`ears`"):
+        validate(request_, REAL, Drawn(), only=["ears"])
+
+
+def test_a_small_sample_is_told_what_the_limits_suit(request_: Request, right: Validation) -> None:
+    assert "limits suit" not in to_text(right)
+    small = validate(replace(request_, rolls=2_000), REAL, Drawn(), only=["poses"])
+    assert "the limits suit 100,000 rolls: in 2,000 chance alone" in to_text(small)
 
 
 def test_json_is_plain_and_complete(right: Validation) -> None:
