@@ -35,7 +35,8 @@ _SEARCH = stacked(
         "--method",
         type=click.Choice(["cma", "surface"]),
         default="cma",
-        help="Search method: cma explores globally; surface needs fewer rolls near the optimum.",
+        help="Search method: cma explores globally; surface needs fewer rolls near the optimum. "
+        "Only surface reports posterior intervals.",
     ),
     seed_option,
     click.option(
@@ -92,7 +93,7 @@ _SEARCH = stacked(
     "--table",
     default="kern2006_pairs",
     metavar="NAME|CSV",
-    help="Counts of real two-pig rolls by height.",
+    help="Counts of real two-pig rolls by height: a table, or your own (docs/calibration.md).",
 )
 @click.option(
     "--model",
@@ -100,7 +101,12 @@ _SEARCH = stacked(
     metavar="NAME|FOLDER",
     help="Pig to set out from; priors of its shape stand around it.",
 )
-@click.option("--toss", default="trapdoor_before_fit", metavar="NAME", help="Toss to set out from.")
+@click.option(
+    "--toss",
+    default="trapdoor_before_fit",
+    metavar="NAME|FILE",
+    help="Toss to set out from, or its YAML file; its heights must be those of the real rolls.",
+)
 @workers_option
 @printed
 def calibrate(
