@@ -148,10 +148,14 @@ def sample_of(rows: Iterable[tuple[int, str, str, str]], heights: Sequence[int])
     return HeightCounts(counts)
 
 
+def heights_m(toss: TossModel) -> tuple[float, ...]:
+    """The heights of release, in the order in which they alternate, that of index 0 first [m]."""
+    return toss.heights_m if isinstance(toss, Trapdoor) else (getattr(toss, "height_m", 0.0),)
+
+
 def heights_mm(toss: TossModel) -> tuple[int, ...]:
-    """The heights of release, that of index 0 first [mm]."""
-    metres = toss.heights_m if isinstance(toss, Trapdoor) else (getattr(toss, "height_m", 0.0),)
-    return tuple(round(1000 * height) for height in metres)
+    """The same, rounded [mm]."""
+    return tuple(round(1000 * height) for height in heights_m(toss))
 
 
 def load_target(name: str | Path = TABLE, half: int | None = None) -> HeightCounts:

@@ -19,7 +19,7 @@ from physim.statistics.counts import COUNTED, POSE_CELLS, Counts, total
 from physim.statistics.report import cell, percent, row, span
 from physim.statistics.tests import LEAST_MONTE_CARLO_P, MONTE_CARLO
 from physim.types import PIG_NAMES, Outcome, Pose
-from physim.validate import GROUPS, ROLLS, SEEDS, checks, datasets
+from physim.validate import GROUPS, REAL_ROLLS, ROLLS, SEEDS, checks, datasets
 from physim.validate.checks import HEADS, LEAST_P, P_AT_LEAST, ByHeight, Check, mm, plot_validation
 from physim.validate.datasets import (
     HALF_STEP,
@@ -269,10 +269,11 @@ def _lines(validation: Validation) -> Iterator[str]:
         yield ""
         names = f"; failed: {', '.join(failed)}" if failed else ""
         yield f"{tried - len(failed)} of {tried} checks passed{names}"
-        if validation.request.rolls < ROLLS:
+        ours, real = validation.request.rolls, total(validation.real).rolls
+        if ours < ROLLS or real < REAL_ROLLS:
             yield (
-                f"the limits suit {ROLLS:,} rolls: in {validation.request.rolls:,} chance alone "
-                "may fail a check, and a real difference may pass"
+                f"the limits suit {ROLLS:,} rolls and {REAL_ROLLS:,} real ones: with {ours:,} and "
+                f"{real:,} chance\nalone may fail a check, and a real difference may pass"
             )
 
 

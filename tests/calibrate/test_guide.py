@@ -40,6 +40,6 @@ def test_the_example_of_own_rolls_is_one_that_a_fit_takes(
 
 def test_every_option_that_is_named_is_one() -> None:
     known = {name for option in calibrate.params for name in option.opts}
-    text = re.sub(r"physim (batch|stats)[^\n]*", "", GUIDE)
+    text = re.sub(r"physim (batch|stats|validate)[^\n]*", "", GUIDE)
     named = set(re.findall(r"(?<!-)--[a-z][a-z-]*", text))
     assert named and named <= known
