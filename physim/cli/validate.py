@@ -61,7 +61,7 @@ def validate(
 ) -> tuple[Any, str]:
     """Compare new rolls with real ones, and with rolls that are simulated more finely.
 
-    The rolls are kept in datasets in DIR/rolls, so the same command goes on where it was stopped.
+    The rolls are kept in datasets in DIR/rolls, so the same command continues where it was stopped.
     It writes DIR/validation.json and DIR/validation.png. A check that fails is a result, not an
     error: the exit code is 0.
     """
@@ -99,7 +99,7 @@ def sensitivity(
     """Move one parameter at a time and see how often each pose comes up.
 
     Central differences on the same tosses, with standard errors. The rolls are kept in DIR/rolls,
-    so the same command goes on where it was stopped. It writes DIR/sensitivity.json and
+    so the same command continues where it was stopped. It writes DIR/sensitivity.json and
     DIR/sensitivity.png.
     """
     from physim.validate.sensitivity import run
