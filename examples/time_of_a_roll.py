@@ -22,7 +22,7 @@ PARTS: dict[str, tuple[type, str]] = {
     "physics": (World, "settle"),  # flight, contact by the compiled engine, proximity, rest
     "steps": (SinglePig, "step"),  # by PyBullet, of a pig alone
     "meetings": (PigPair, "settle"),  # both pigs in one engine
-    "naming": (Simulator, "judge"),
+    "naming": (Simulator, "classify_and_score"),
 }
 spent: Counter[str] = Counter()
 

@@ -68,8 +68,8 @@ class Setup:
         table: what they land on.
         settings: of the engine.
         criterion: when a pig is at rest.
-        settle: "fast" stops a pig once its outcome is certain, "full" simulates to rest. Both come
-            to the same outcome by the same way.
+        settle: "fast" stops a pig once its outcome is certain, "full" simulates to rest; the
+            outcome is the same, and so is the motion up to where "fast" stops.
     """
 
     black: PigModel
@@ -175,28 +175,28 @@ class Simulator:
             index: from 0.
         """
         seed, index = check_seed(seed, index)
-        return self.judge(seed, index, self.settle(self._release(seed, index)))
+        return self.classify_and_score(seed, index, self.settle(self._release(seed, index)))
 
     def record(self, seed: int, index: int) -> tuple[Roll, Trajectory]:
-        """As `roll`, with the pigs' ways to where the roll ended; the roll has the same bits."""
+        """As `roll`, with both pigs' trajectories to its end; the roll has the same bits."""
         seed, index = check_seed(seed, index)
         trajectory = Trajectory(self._opened.bodies)
         rest = self.settle(self._release(seed, index), trajectory)
-        return self.judge(seed, index, rest), trajectory
+        return self.classify_and_score(seed, index, rest), trajectory
 
     def rolls(self, seed: int, indices: Iterable[int]) -> Iterator[Roll]:
         """The rolls of these indices, one by one."""
         return (self.roll(seed, index) for index in indices)
 
     def settle(self, toss: Toss, trajectory: Trajectory | None = None) -> Rest:
-        """Physics alone, from a release to rest; an empty trajectory takes down the pigs' ways."""
+        """Physics alone, from a release to rest; `trajectory`, if given, records the motion."""
         return self._opened.settle(toss, fast=self.setup.settle == FAST, trajectory=trajectory)
 
-    def judge(self, seed: int, index: int, rest: Rest) -> Roll:
-        """Names and scores what physics left on the table."""
+    def classify_and_score(self, seed: int, index: int, rest: Rest) -> Roll:
+        """Classifies and scores what physics left on the table."""
         if self._context is None:
             raise RuntimeError(_NOT_OPEN)
-        return judge(seed, index, rest, self.setup.pigs, self._context.rests)
+        return classify_and_score(seed, index, rest, self.setup.pigs, self._context.rests)
 
     @property
     def _opened(self) -> World:
@@ -208,7 +208,7 @@ class Simulator:
         return self.setup.toss.release(Draws(stream(seed, index)), index, self.setup.pigs)
 
 
-def judge(
+def classify_and_score(
     seed: int,
     index: int,
     rest: Rest,
@@ -305,8 +305,8 @@ class SimulationContext:
         return cls((one[0], two[0]), (one[1], two[1]), (one[2], two[2]))
 
 
-def keep(name_or_path: str | Path) -> Path:
-    """Computes what depends on a model's files alone, and keeps it in its folder (`kept`).
+def write_precomputed(name_or_path: str | Path) -> Path:
+    """Computes what depends on a model's files alone, and writes it to `computed.json` beside them.
 
     Raises:
         ConfigError, ModelError: a model that cannot be used, or a folder that cannot be written to.

@@ -77,7 +77,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def folder(tmp_path: Path) -> Path:
     """A cuboid whose results are kept."""
     made = write_model(tmp_path / "block", *box((30.0, 20.0, 10.0)))
-    simulator.keep(made)
+    simulator.write_precomputed(made)
     return made
 
 

@@ -189,7 +189,7 @@ RETIRED = frozenset(
         enough_m SPEED_UP farthest into_body out_of_body Held _sail lifted Certificate parked
         highest_m Stillness lean_m LEAN_GROUPS sag_m Track Recording preferring Prepared Kit Crew
         renew plausible Found REFUSED fate in_force Theatre RunTheatre Stage Knobs Screening
-        seen_sky Joint Contestant Lane BarePyBullet certificates solos Tally
+        seen_sky Joint Contestant Lane BarePyBullet certificates solos Tally judge
         """,
     )
 )

@@ -57,7 +57,7 @@ def test_a_pig_put_down_in_a_pose_stays_in_it(table: RestTable, pose: Pose) -> N
     with Simulator(Setup.named()) as simulator:
         rest = simulator.settle(Toss(black, pink))
         assert rest.status is Status.OK
-        roll = simulator.judge(0, 0, rest)
+        roll = simulator.classify_and_score(0, 0, rest)
         assert simulator._world is not None
         later = go_on(simulator._world, rest, 2.0)
     for pig, state, before in zip(roll.pigs, later, rest.pigs, strict=True):

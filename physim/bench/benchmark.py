@@ -25,7 +25,7 @@ from physim.physics.body import Body
 from physim.physics.simulate import PigsInEngine, PlainPyBullet, simulate
 from physim.physics.surfaces import CONE, EngineSettings
 from physim.seeding import stream
-from physim.simulator import RestTable, Setup, Simulator, judge
+from physim.simulator import RestTable, Setup, Simulator, classify_and_score
 from physim.statistics.counts import NAMED_POSES, Counts
 from physim.statistics.report import to_json as statistics_of
 from physim.statistics.tests import g_test, total_variation
@@ -89,16 +89,16 @@ def open_engine(name: str, setup: Setup) -> Iterator[RollOf]:
             yield simulator.roll
         return
     with two_pigs(name, setup) as pigs:
-        yield judged(setup, pigs)
+        yield scored(setup, pigs)
 
 
-def judged(setup: Setup, pigs: PigsInEngine) -> RollOf:
+def scored(setup: Setup, pigs: PigsInEngine) -> RollOf:
     """The rolls of an open engine, with physim's tosses before it and its classifier behind."""
     rests = (RestTable.of(setup.black), RestTable.of(setup.pink))
 
     def roll(seed: int, index: int) -> Roll:
         toss = setup.toss.release(Draws(stream(seed, index)), index, setup.pigs)
-        return judge(seed, index, simulate(pigs, toss), setup.pigs, rests)
+        return classify_and_score(seed, index, simulate(pigs, toss), setup.pigs, rests)
 
     return roll
 

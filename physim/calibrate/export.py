@@ -30,7 +30,7 @@ from physim.files import read_plain
 from physim.pigs.model import MTL_NAME, build_folder
 from physim.pigs.model_file import FILE_NAME as MODEL_YAML
 from physim.pigs.model_file import model_folder, read_model_file
-from physim.simulator import Setup, keep
+from physim.simulator import Setup, write_precomputed
 from physim.statistics.counts import NAMED_POSES
 from physim.tosses.release import yaml_values
 from physim.types import FloatArray
@@ -186,7 +186,7 @@ def write_model(folder: Path, model: str, values: Values) -> Path:
     write_whole(folder / MODEL_YAML, config.dumped(data).encode())
     if sculpted:
         build_folder(folder)
-    keep(folder)
+    write_precomputed(folder)
     return folder
 
 
@@ -246,7 +246,7 @@ def fit_text(fit: Fit, problem: FitProblem, out: Path) -> str:
 def _parameter_lines(fit: Fit, problem: FitProblem) -> list[str]:
     space, posterior = problem.space, _posterior(fit, problem)
     sds = np.sqrt(np.diag(_covariance(fit))) * space.span
-    spread = "95 % of draws" if posterior else "search sd"
+    spread = "95 % of draws" if posterior else "width of search"
     lines = [f"{'parameter':27}{'unit':>6}{'value':>9}{spread:>20}{'of the prior':>18}"]
     weak = []
     for p, sd in zip(space.parameters, sds.tolist(), strict=True):
@@ -257,7 +257,14 @@ def _parameter_lines(fit: Fit, problem: FitProblem) -> list[str]:
         low = max(p.low, p.prior_mean - _TWO_SIDED * p.prior_sd)
         prior = f"{low:.3g} to {min(p.high, p.prior_mean + _TWO_SIDED * p.prior_sd):.3g}"
         lines.append(f"{p.name:27}{p.unit:>6}{fit.values[p.name]:>9.4g}{known:>20}{prior:>18}")
-    return [*lines, *([f"weakly identified by these rolls: {', '.join(weak)}"] if weak else [])]
+    if not posterior:
+        lines.append(
+            "the width of the search is how far it had narrowed down (standard deviation), not an\n"
+            "uncertainty; `--method surface` reports posterior intervals"
+        )
+    if weak:
+        lines.append(f"weakly identified by these rolls: {', '.join(weak)}")
+    return lines
 
 
 def _pose_lines(fit: Fit, problem: FitProblem) -> list[str]:

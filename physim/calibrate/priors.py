@@ -25,7 +25,7 @@ from physim.pigs.model_file import ModelFile, model_folder, read_model_file
 from physim.pigs.shape import PigShape, shape_range
 from physim.seeding import MAX_SEED
 from physim.simulator import Setup
-from physim.tosses.release import from_mapping, yaml_values
+from physim.tosses.release import Trapdoor, from_mapping, yaml_values
 from physim.types import ConvexPart, FloatArray, PigModel
 
 SHAPE, TOSS = "shape.", "toss."
@@ -121,13 +121,14 @@ class Space:
     parameters: tuple[Parameter, ...]
 
     @classmethod
-    def of(cls, names: Iterable[str], known: Mapping[str, Parameter]) -> Space:
-        """The parameters of these names, in that order.
+    def of(cls, names: Iterable[str] | None, known: Mapping[str, Parameter]) -> Space:
+        """The parameters of these names, in that order; None for those of `DEFAULT` that are known.
 
         Raises:
             ConfigError: no name, an unknown one, or one twice.
         """
-        names, valid = tuple(names), f"(valid: {', '.join(known)})"
+        names = tuple(name for name in DEFAULT if name in known) if names is None else tuple(names)
+        valid = f"(valid: {', '.join(known)})"
         for name in names:
             if name not in known:
                 unknown = f"unknown parameter `{shown_name(name)}`"
@@ -180,8 +181,14 @@ class Space:
 
 
 def known_parameters(base: Setup) -> dict[str, Parameter]:
-    """Every parameter of a setup; those of shapes stand around the black pig's."""
-    return registry(_file(base.black).shape)
+    """Every parameter of a setup; those of a toss are of trap doors only.
+
+    The priors of a shape stand around the black pig's.
+    """
+    known = registry(_file(base.black).shape)
+    if isinstance(base.toss, Trapdoor):
+        return known
+    return {name: one for name, one in known.items() if not name.startswith(TOSS)}
 
 
 def setup(base: Setup, values: Values) -> Setup:

@@ -13,7 +13,6 @@ import numpy as np
 from physim.calibrate.evaluate import Evaluator
 from physim.calibrate.posterior import require_sampler
 from physim.calibrate.priors import (
-    DEFAULT,
     SHAPE,
     Space,
     Values,
@@ -81,7 +80,7 @@ class FitProblem:
     def named(
         cls,
         *,
-        parameters: Sequence[str] = DEFAULT,
+        parameters: Sequence[str] | None = None,
         start: str = MODEL,
         method: str = CMA,
         seed: int = 0,

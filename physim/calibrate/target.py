@@ -29,9 +29,9 @@ from scipy.stats import chi2
 
 from physim import config
 from physim.calibrate.priors import Space, Values
-from physim.errors import ConfigError, DatasetError, hint, shown_name
+from physim.errors import ConfigError, DatasetError, shown_name
 from physim.statistics.counts import NAMED_POSES
-from physim.statistics.tables import PairRow, load_table, read_pair_rows, table_names
+from physim.statistics.tables import PairRow, load_table
 from physim.statistics.tests import g_test, total_variation
 from physim.tosses.release import TossModel, Trapdoor
 from physim.types import PIG_NAMES, ExactValue, FloatArray, Outcome, Pose
@@ -148,10 +148,14 @@ def sample_of(rows: Iterable[tuple[int, str, str, str]], heights: Sequence[int])
     return HeightCounts(counts)
 
 
+def heights_m(toss: TossModel) -> tuple[float, ...]:
+    """The heights of release, in the order in which they alternate, that of index 0 first [m]."""
+    return toss.heights_m if isinstance(toss, Trapdoor) else (getattr(toss, "height_m", 0.0),)
+
+
 def heights_mm(toss: TossModel) -> tuple[int, ...]:
-    """The heights of release, that of index 0 first [mm]."""
-    metres = toss.heights_m if isinstance(toss, Trapdoor) else (getattr(toss, "height_m", 0.0),)
-    return tuple(round(1000 * height) for height in metres)
+    """The same, rounded [mm]."""
+    return tuple(round(1000 * height) for height in heights_m(toss))
 
 
 def load_target(name: str | Path = TABLE, half: int | None = None) -> HeightCounts:
@@ -188,13 +192,7 @@ def real_rows(name: str | Path = TABLE, half: int | None = None) -> tuple[PairRo
     Raises:
         ConfigError: no such table or file, or a table without heights.
     """
-    is_file = str(name).endswith(".csv")
-    if not is_file and name not in table_names():
-        raise ConfigError(
-            f"unknown table `{shown_name(name)}`{hint(name, table_names())} (valid: {TABLE}, or "
-            "the path of a .csv file)"
-        )
-    rows = read_pair_rows(Path(name)) if is_file else load_table(str(name)).rows
+    rows = load_table(str(name)).rows
     if not rows:
         raise ConfigError(
             f"the table `{name}` counts single pigs; a fit needs two-pig rolls by height, such as "

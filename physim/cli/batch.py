@@ -52,7 +52,7 @@ def batch(
 ) -> tuple[Any, str]:
     """Make the rolls 0 to N - 1 of a seed and keep them in a dataset folder.
 
-    Parquet files and a manifest. The same command again goes on where it was stopped; a larger N
+    Parquet files and a manifest. The same command again continues where it was stopped; a larger N
     extends the dataset. `physim stats DIR` counts it.
     """
     if out is None and not counts_only:

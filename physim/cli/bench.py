@@ -34,7 +34,7 @@ _ROUNDS_HELP = (
     f"Without it {_ROUNDS}, or N if that is less."
 )
 _ONLY_HELP = f"This engine; give it once for each. Without it, all: {', '.join(NAMES)}."
-_TOSS_HELP = "How the pigs are released: trapdoor, hand or drop."
+_TOSS_HELP = "How the pigs are released: trapdoor, hand, drop, or the YAML file of a toss."
 
 
 @click.command()
@@ -42,7 +42,7 @@ _TOSS_HELP = "How the pigs are released: trapdoor, hand or drop."
 @click.option("--rounds", type=whole_number(1, 1000), metavar="R", help=_ROUNDS_HELP)
 @seed_option
 @click.option("--model", default="standard", metavar="NAME|FOLDER", help="Both pigs.")
-@click.option("--toss", default="trapdoor", metavar="NAME", help=_TOSS_HELP)
+@click.option("--toss", default="trapdoor", metavar="NAME|FILE", help=_TOSS_HELP)
 @click.option("--height-mm", type=MILLIMETRES, metavar="MM", help="Height of release.")
 @click.option("--surface", metavar="NAME", help="What covers the table.")
 @click.option("--time-step-s", type=seconds, metavar="S", help="Time step of all engines.")

@@ -35,15 +35,16 @@ _SEARCH = stacked(
         "--method",
         type=click.Choice(["cma", "surface"]),
         default="cma",
-        help="Search method: cma explores globally; surface needs fewer rolls near the optimum.",
+        help="Search method: cma explores globally; surface needs fewer rolls near the optimum. "
+        "Only surface reports posterior intervals.",
     ),
     seed_option,
     click.option(
         "--generations",
         type=whole_number(1, 100_000),
         metavar="G",
-        help="The most that the search runs (30 with cma, 5 with surface). A larger G goes on "
-        "with a fit.",
+        help="The most that the search runs (30 with cma, 5 with surface). A larger G "
+        "continues a fit.",
     ),
     click.option(
         "--rolls",
@@ -53,7 +54,7 @@ _SEARCH = stacked(
         help="Of each candidate in the first generation; 15 % more in each that follows.",
     ),
     click.option(
-        "--population", type=whole_number(4, 10_000), metavar="P", help="Candidates a generation."
+        "--population", type=whole_number(4, 10_000), metavar="P", help="Candidates per generation."
     ),
     click.option(
         "--final-rolls",
@@ -67,14 +68,16 @@ _SEARCH = stacked(
         "refinements",
         type=whole_number(0, 1000),
         metavar="N",
-        help="Times that the estimate of surfaces moves to where all samples say (1 with surface).",
+        help="Refinements: the estimate moves to the optimum of all samples and is rolled again "
+        "(surface only, once by default).",
     ),
     click.option(
         "--widen",
         "waves",
         type=whole_number(0, 1000),
         metavar="N",
-        help="Waves of candidates drawn from the posterior, to tell it better (1 with surface).",
+        help="Waves: candidates drawn from the posterior are rolled, which makes it more accurate "
+        "(surface only, once by default).",
     ),
 )
 
@@ -92,15 +95,20 @@ _SEARCH = stacked(
     "--table",
     default="kern2006_pairs",
     metavar="NAME|CSV",
-    help="Counts of real two-pig rolls by height.",
+    help="Counts of real two-pig rolls by height: a table, or a CSV of your own.",
 )
 @click.option(
     "--model",
     default="standard_before_fit",
     metavar="NAME|FOLDER",
-    help="Pig to set out from; priors of its shape stand around it.",
+    help="Pig to start from; the priors of its shape are centred on it.",
 )
-@click.option("--toss", default="trapdoor_before_fit", metavar="NAME", help="Toss to set out from.")
+@click.option(
+    "--toss",
+    default="trapdoor_before_fit",
+    metavar="NAME|FILE",
+    help="Toss to start from, or its YAML file; its heights must be those of the real rolls.",
+)
 @workers_option
 @printed
 def calibrate(
@@ -108,7 +116,7 @@ def calibrate(
 ) -> tuple[Any, str]:
     """Fit parameters to the frequencies of real rolls, and write the fitted pig and toss.
 
-    The same command again goes on where it was stopped. Needs the extra `calibrate`.
+    The same command again continues where it was stopped. Needs the extra `calibrate`.
     """
     if out is None and not listing:
         raise click.UsageError("give a folder with --out DIR (or --list)")

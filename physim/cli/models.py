@@ -59,12 +59,12 @@ def build(folder: str) -> None:
     with clean_stdout() as stdout:
         from physim.pigs.model import build_model, load_all
         from physim.pigs.model_file import model_folder, read_model_file
-        from physim.simulator import keep
+        from physim.simulator import write_precomputed
 
         lines: list[object]
         if read_model_file(model_folder(folder)).landmarks is None:
             settings = build_model(folder).settings
-            lines = [settings.mesh, settings.parts, keep(folder)]
+            lines = [settings.mesh, settings.parts, write_precomputed(folder)]
         else:
             from physim.importer import folder as importer
 

@@ -157,7 +157,7 @@ def printed(command: Callable[..., tuple[Any, str]]) -> Callable[..., None]:
     return run
 
 
-_OF_FIT = "Without it, what the fit set out from, or {} without a fit."
+_OF_FIT = "Without it, what the fit started from, or {} without a fit."
 fit_options = stacked(
     click.option("--out", type=file_path, metavar="DIR", required=True, help="For all results."),
     click.option(
@@ -169,13 +169,17 @@ fit_options = stacked(
     _setup_option("model", default=None, help=_OF_FIT.format("standard")),
     _setup_option("black"),
     _setup_option("pink"),
-    _setup_option("toss", default=None, metavar="NAME", help=_OF_FIT.format("trapdoor")),
+    _setup_option(
+        "toss",
+        default=None,
+        help=f"A name, or the YAML file of a toss. {_OF_FIT.format('trapdoor')}",
+    ),
     _setup_option("surface", help="What covers the table."),
     click.option(
         "--table",
         default="kern2006_pairs",
         metavar="NAME|CSV",
-        help="Counts of real two-pig rolls by height.",
+        help="Counts of real two-pig rolls by height: a table, or a CSV of your own.",
     ),
     click.option("--half", type=click.Choice(["1", "2"]), help="Only this half of the real rolls."),
     workers_option,

@@ -46,6 +46,7 @@ FILES = {"play": "physim-play.json", "scorepad": "physim-scorepad.json"}
 PLAYERS = ("Guest", "score_aware")
 SETUP = tuple(entry.name for entry in fields(SetupOptions))
 MAX_SCRIPT_BYTES = 1_000_000
+_REAL = "kern2006"
 
 
 @click.command()
@@ -64,8 +65,8 @@ MAX_SCRIPT_BYTES = 1_000_000
 @click.option(
     "--odds",
     metavar="NAME|DIR",
-    help="What risk and advice go by: kern2006 or a dataset. Without it the source's own; of "
-    "physics and of a script kern2006.",
+    help="Frequencies for risk and advice: kern2006 (real rolls) or a dataset. Without it the "
+    "source's own; for physics and a script kern2006.",
 )
 @click.option(
     "--pause/--no-pause",
@@ -73,7 +74,7 @@ MAX_SCRIPT_BYTES = 1_000_000
     help="Wait before a bot's throw, to look and to call. Without it, in a terminal only.",
 )
 @click.option("--watch", is_flag=True, help="Show each roll in a window, as `physim watch` does.")
-@click.option("--seed", type=SEED, help="Fixes every throw. Without it, one is drawn and told.")
+@click.option("--seed", type=SEED, help="Fixes every throw. Without it, one is drawn and printed.")
 @rules_options
 @pig_options
 def play(save: Path, new: bool, pause: bool | None, watch: bool, **options: Any) -> None:
@@ -224,7 +225,8 @@ def _head(saved: SavedGame, odds: str, fresh: bool) -> Iterator[str]:
 
     game, options = saved.game, saved.options
     start, state = game.start, game.state
-    where = f"throws of {options['source']}, seed {options['seed']}, risks of {odds}"
+    risks = f"risks of {'the real rolls, ' * (odds == _REAL)}{odds}"
+    where = f"throws of {options['source']}, seed {options['seed']}, {risks}"
     models = {options["black"] or options["model"], options["pink"] or options["model"]}
     if options["source"] == PHYSICS and options["odds"] is None and models != {"standard"}:
         where += ", the toy's (`--odds DIR` takes those of a dataset of your pigs)"
@@ -277,7 +279,7 @@ def expected(options: Mapping[str, Any]) -> Distribution:
             "--odds takes what was counted: kern2006, or a dataset that `physim batch` made"
         )
     if odds is None:
-        odds = "kern2006" if source == PHYSICS or _is_script(source) else source
+        odds = _REAL if source == PHYSICS or _is_script(source) else source
     return distribution_of(odds)
 
 

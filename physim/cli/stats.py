@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 @click.argument("other", metavar="[DIR2]", type=file_path, required=False)
 @click.option(
     "--against",
-    metavar="TABLE|DIR",
-    help="A table of real rolls (kern2006, kern2006_pairs), or another dataset.",
+    metavar="TABLE|CSV|DIR",
+    help="A table of real rolls (kern2006, kern2006_pairs), your own counts as `physim calibrate "
+    "--table` takes them, or another dataset.",
 )
 @printed
 def stats(folder: Path, other: Path | None, against: str | None) -> tuple[Any, str]:
@@ -73,11 +74,17 @@ def _counts(folder: Path) -> Counts:
 
 
 def _table(against: str) -> ReferenceTable:
-    """A reference table by its name, or the poses of another dataset by its folder."""
+    """A table of real rolls by its name or CSV file, or the poses of another dataset."""
     from physim.statistics.tables import ReferenceTable, load_table, table_names
 
     if text("--against", against) in table_names() or not Path(against).is_dir():
-        return load_table(against)
+        table = load_table(against, ", or the folder of a dataset")
+        if not table.sample_size:
+            raise ConfigError(
+                f"{against}: counts no roll in which both pigs lie as the rules say or touch, so "
+                "there is nothing to compare with"
+            )
+        return table
     poses = _counts(Path(against)).pose_cells()
     if not any(poses.values()):
         raise DatasetError(

@@ -17,7 +17,7 @@ from physim.cli.options import (
 )
 from physim.cli.output import resumable, say
 from physim.seeding import MAX_SEED
-from physim.validate import GROUPS, SEEDS
+from physim.validate import GROUPS, ROLLS, SEEDS
 
 _MAX_ROLLS = 10**9
 _COUNT = whole_number(1, _MAX_ROLLS)
@@ -28,9 +28,10 @@ _STEPS = decimal_number(0.001, 5.0)  # below, a step would drown in rounding
 @click.option(
     "--rolls",
     type=_COUNT,
-    default=100_000,
+    default=ROLLS,
     metavar="N",
-    help="Of the main sample and of those with a finer step or solver. The limits suit 100,000.",
+    help="Of the main sample and of those with a finer step or solver; the limits of the checks "
+    "suit the default.",
 )
 @click.option(
     "--fewer-rolls",
@@ -60,7 +61,7 @@ def validate(
 ) -> tuple[Any, str]:
     """Compare new rolls with real ones, and with rolls that are simulated more finely.
 
-    The rolls are kept in datasets in DIR/rolls, so the same command goes on where it was stopped.
+    The rolls are kept in datasets in DIR/rolls, so the same command continues where it was stopped.
     It writes DIR/validation.json and DIR/validation.png. A check that fails is a result, not an
     error: the exit code is 0.
     """
@@ -98,7 +99,7 @@ def sensitivity(
     """Move one parameter at a time and see how often each pose comes up.
 
     Central differences on the same tosses, with standard errors. The rolls are kept in DIR/rolls,
-    so the same command goes on where it was stopped. It writes DIR/sensitivity.json and
+    so the same command continues where it was stopped. It writes DIR/sensitivity.json and
     DIR/sensitivity.png.
     """
     from physim.validate.sensitivity import run

@@ -19,7 +19,7 @@ from physim.pigs import mesh as meshes
 from physim.pigs.mesh import solid_of
 from physim.pigs.model import MTL_NAME, write_fingerprint, write_materials
 from physim.pigs.model_file import FILE_NAME, fingerprint_of, model_folder, read_model_file
-from physim.simulator import RestTable, keep
+from physim.simulator import RestTable, write_precomputed
 from physim.types import FloatArray, Pose
 
 DIGITS = 5  # of mm
@@ -39,7 +39,7 @@ def write_folder(imported: Imported, folder: Path, name: str) -> None:
         with scratch() as unfinished:
             try:
                 _write(imported, unfinished, name)
-                keep(unfinished)
+                write_precomputed(unfinished)
             except PhysimError as error:
                 said = str(error).replace(str(unfinished), str(folder))
                 raise ModelError(f"{imported.path}: no model can be made of it: {said}") from error
@@ -95,7 +95,7 @@ def rebuild_parts(folder: Path) -> Parts:
         parts.problems.append(Problem("landmarks", "no boxes", action))
     _write_parts(settings.parts, [(label, c / unit) for label, c in parts.corners])
     write_fingerprint(settings.path, "landmarks_fingerprint", fingerprint_of(settings.landmarks))
-    keep(folder)
+    write_precomputed(folder)
     return parts
 
 

@@ -1,10 +1,12 @@
 """The simulator in its shortest form: place two pigs, step, check whether they are at rest.
 
-This is what a roll *is*. Both pigs, with all their parts, lie in one PyBullet world (`engine` says
-how it is set up and why) that is stepped from release to rest. `physics.fast` makes such rolls some
-three times as fast, by shortcuts that must not matter: flights are computed, a pig that is out
-of the other's reach has a small world of its own, and a roll ends once its outcome is certain.
-`physim bench` and the tests compare the two: they come to the same frequencies of poses.
+This is the reference definition of a roll, plain and without shortcuts: both pigs, with all their
+parts, lie in one PyBullet world (`engine` says how it is set up and why) that is stepped from
+release to rest. It is for reading and for comparison. `Simulator` uses the faster equivalent in
+`physim.physics.fast`, some three times as fast by shortcuts that must not matter: flights are
+computed, a pig that is out of the other's reach has a small world of its own, and a roll ends once
+its outcome is certain. `physim bench` and the tests compare the two: they come to the same
+frequencies of poses, not to the same bits.
 
 `simulate` also drives another engine, such as MuJoCo, by the same loop.
 """

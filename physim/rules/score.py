@@ -21,7 +21,7 @@ from physim.errors import ConfigError, hint, shown_name
 from physim.types import Outcome, Pose, Status
 
 SIDES = frozenset({Pose.SIDE_DOT_UP, Pose.SIDE_DOT_DOWN})
-SCORING_POSES = (Pose.TROTTER, Pose.RAZORBACK, Pose.SNOUTER, Pose.LEANING_JOWLER)
+SCORING_POSES = tuple(pose for pose in Pose if pose not in {*SIDES, Pose.OTHER})
 _FLAT_OUTCOMES = (Outcome.SIDER, Outcome.PIG_OUT, Outcome.OINKER, Outcome.PIGGYBACK)
 """Of both pigs together, whatever their poses."""
 
@@ -200,5 +200,9 @@ def read_throw(text: str) -> Throw:
     )
 
 
-SHORT_POSES = dict(zip("trsj", (pose.value for pose in SCORING_POSES), strict=True))
-"""Poses that score, by their first letters."""
+SHORT_POSES = {
+    "t": Pose.TROTTER.value,
+    "r": Pose.RAZORBACK.value,
+    "s": Pose.SNOUTER.value,
+    "j": Pose.LEANING_JOWLER.value,
+}

@@ -84,22 +84,27 @@ def table_names() -> list[str]:
     return sorted(path.stem for path in table_folder().glob("*.yaml"))
 
 
-def load_table(name: str) -> ReferenceTable:
-    """Reads a reference table.
+def load_table(name: str, also: str = "") -> ReferenceTable:
+    """Reads a reference table, or one's own counts.
+
+    Args:
+        name: of a table, or the path of a CSV file as `read_pair_rows` reads it.
+        also: what else may be given, for the message.
 
     Raises:
         ConfigError: no such table, or a damaged one.
     """
+    if name.endswith(".csv"):
+        return _table_of_pairs(name, Path(name))
     if name not in table_names():
         raise ConfigError(
-            f"unknown table `{shown_name(name)}`{hint(name, table_names())} "
-            f"(valid: {', '.join(table_names())}, or the folder of a dataset)"
+            f"unknown table `{shown_name(name)}`{hint(name, table_names())} (valid: "
+            f"{', '.join(table_names())}, or the path of a .csv file of two-pig rolls{also})"
         )
     path = table_folder() / f"{name}.yaml"
     data = config.load(path)
     if "counts_csv" in data:
-        rows = read_pair_rows(path.with_name(str(data["counts_csv"])))
-        return ReferenceTable(name, total(real_by_height(rows)).pair_cells(), rows)
+        return _table_of_pairs(name, path.with_name(str(data["counts_csv"])))
     listed, where = data.get("counts") or {}, f"{path}: counts"
     config.check_keys(listed, POSE_CELLS, where, required=POSE_CELLS)
     counts = {
@@ -107,6 +112,11 @@ def load_table(name: str) -> ReferenceTable:
         for cell in POSE_CELLS
     }
     return ReferenceTable(name, counts)
+
+
+def _table_of_pairs(name: str, path: Path) -> ReferenceTable:
+    rows = read_pair_rows(path)
+    return ReferenceTable(name, total(real_by_height(rows)).pair_cells(), rows)
 
 
 def real_by_height(rows: Iterable[PairRow]) -> dict[float, Counts]:

@@ -40,7 +40,11 @@ MOST_UNNAMED = 0.005  # unsettled and ambiguous, of all rolls
 LEAST_P = 0.05
 CLEAR = math.log(20.0)  # twenty times as likely: what is usually called strong
 
-HEADS = ("dot_up", "dot_down", "trotter", "razorb.", "snouter", "jowler", "touch")  # of tables
+HEADS = tuple(
+    head if len(head) <= 8 else f"{head[:6]}."
+    for head in (name.split("_", 1)[-1] for name in (*POSE_CELLS, TOUCHING))
+)
+"""Heads of the columns of tables, such as `dot_up` and `razorb.`."""
 AT_MOST, WITHIN, P_AT_LEAST = "value <= limit", "limit[0] <= value <= limit[1]", "p >= limit"
 _NOTHING = "nothing to compare: no counted pigs"
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from physim.calibrate.priors import read_fit, read_origin
-from physim.calibrate.target import real_rows
+from physim.calibrate.target import heights_m, real_rows
 from physim.config import ENGINES, FULL
 from physim.dataset.parquet import read_columns
 from physim.dataset.plan import BatchPlan
@@ -75,9 +75,8 @@ class SetupPlan(BatchPlan):
 
     @property
     def heights_m(self) -> tuple[float, ...]:
-        """Of release, in the order in which they alternate; empty where the toss has no such."""
-        heights: tuple[float, ...] = getattr(self.setup().toss, "heights_m", ())
-        return heights
+        """Of release, in the order in which they alternate."""
+        return heights_m(self.setup().toss)
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,11 +193,14 @@ def plan(name: str, request: Request) -> SetupPlan:
 
 def check_heights(toss: TossModel, real: Mapping[float, Counts]) -> None:
     """Refuses a toss that is not released from the heights of the real rolls, in turn."""
-    ours, theirs = sorted(getattr(toss, "heights_m", ())), sorted(real)
+    ours, theirs = sorted(heights_m(toss)), sorted(real)
     if len(ours) != len(theirs) or not np.allclose(ours, theirs, rtol=0.0, atol=_NEAR_M):
-        wanted = " and ".join(f"{1e3 * height:.0f}" for height in theirs)
+        found, wanted = (
+            " and ".join(f"{1e3 * height:.0f}" for height in each) for each in (ours, theirs)
+        )
         raise ConfigError(
-            f"the toss must be from the heights of the real rolls in turn, {wanted} mm; trapdoor is"
+            f"the toss is from {found} mm, the real rolls from {wanted} mm; take a toss with the "
+            "same heights"
         )
 
 

@@ -143,8 +143,7 @@ def of_study(
     """The slopes of a setup by its names; None of parameters are those that a fit moves."""
     base = Setup.named(**{**study.names, "engine": COMPILED})
     datasets.check_heights(base.toss, study.real)
-    chosen = priors.DEFAULT if parameters is None else parameters
-    space = priors.Space.of(chosen, priors.known_parameters(base))
+    space = priors.Space.of(parameters, priors.known_parameters(base))
     values = {**priors.values_of(base, space.names), **study.values}
     varied = [Varied.of(one, values[one.name], step) for one in space.parameters]
     return sensitivity(

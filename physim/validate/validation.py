@@ -11,7 +11,7 @@ import numpy as np
 
 from physim import __version__
 from physim.calibrate import priors
-from physim.errors import ConfigError
+from physim.errors import ConfigError, hint, shown_name
 from physim.physics.fast import bounds
 from physim.poses import classify
 from physim.simulator import Setup
@@ -19,7 +19,7 @@ from physim.statistics.counts import COUNTED, POSE_CELLS, Counts, total
 from physim.statistics.report import cell, percent, row, span
 from physim.statistics.tests import LEAST_MONTE_CARLO_P, MONTE_CARLO
 from physim.types import PIG_NAMES, Outcome, Pose
-from physim.validate import GROUPS, SEEDS, checks, datasets
+from physim.validate import GROUPS, REAL_ROLLS, ROLLS, SEEDS, checks, datasets
 from physim.validate.checks import HEADS, LEAST_P, P_AT_LEAST, ByHeight, Check, mm, plot_validation
 from physim.validate.datasets import (
     HALF_STEP,
@@ -106,7 +106,15 @@ def validate(
         source: makes the rolls.
         only: groups of checks; empty for all `GROUPS`.
         say: told before each sample which one it is.
+
+    Raises:
+        ConfigError: an unknown group, or a toss from other heights than the real rolls.
     """
+    if unknown := [group for group in only if group not in GROUPS]:
+        raise ConfigError(
+            f"unknown group of checks `{shown_name(unknown[0])}`{hint(unknown[0], GROUPS)} "
+            f"(valid: {', '.join(GROUPS)})"
+        )
     datasets.check_heights(request.setup.toss, real)
     groups = [group for group in GROUPS if not only or group in only]
     names = dict.fromkeys([MAIN, *(name for group in groups for name in _samples(group, request))])
@@ -130,26 +138,36 @@ def _checks(
     group: str, request: Request, real: ByHeight, rolls: Mapping[str, Rolls]
 ) -> list[Check]:
     main, seed = rolls[MAIN], request.seed
-    counts, others = main.counts, [rolls[name] for name in _samples(group, request)]
-    alone: dict[str, Callable[[], list[Check]]] = {
+    counts, others = main.counts, {name: rolls[name] for name in _samples(group, request)}
+
+    def converges() -> list[Check]:
+        (finer,) = others.values()
+        return checks.convergence_checks(group, counts, finer.counts, seed)
+
+    def predicts() -> list[Check]:
+        named = {name.replace("surface_", "surface."): sample for name, sample in others.items()}
+        return [
+            check
+            for name, sample in named.items()
+            for check in checks.prediction_checks(name, sample.counts, counts, seed)
+        ]
+
+    of_group: dict[str, Callable[[], list[Check]]] = {
         "poses": lambda: checks.pose_checks(counts, total(real), seed),
         "pairs": lambda: checks.pair_checks(counts, total(real), seed),
         "height": lambda: checks.height_checks(main.by_height(), real, seed),
         "settled": lambda: checks.settled_checks(counts),
         "rare": lambda: checks.rare_checks(group, counts),
-        "settle": lambda: settle_checks(main, others[0]),
+        "step": converges,
+        "solver": converges,
+        "engine": converges,
+        "settle": lambda: settle_checks(main, others[SETTLE]),
+        "hand": predicts,
+        "surfaces": predicts,
     }
-    if group in alone:
-        return alone[group]()
-    if group in ("step", "solver", "engine"):
-        return checks.convergence_checks(group, counts, others[0].counts, seed)
-    return [
-        check
-        for name, sample in zip(_samples(group, request), others, strict=True)
-        for check in checks.prediction_checks(
-            name.replace("surface_", "surface."), sample.counts, counts, seed
-        )
-    ]
+    if group not in of_group:
+        raise NotImplementedError(f"`{group}` is one of GROUPS, but nothing here checks it")
+    return of_group[group]()
 
 
 def settle_checks(fast: Rolls, full: Rolls) -> list[Check]:
@@ -259,6 +277,12 @@ def _lines(validation: Validation) -> Iterator[str]:
         yield ""
         names = f"; failed: {', '.join(failed)}" if failed else ""
         yield f"{tried - len(failed)} of {tried} checks passed{names}"
+        ours, real = validation.request.rolls, total(validation.real).rolls
+        if ours < ROLLS or real < REAL_ROLLS:
+            yield (
+                f"the limits suit {ROLLS:,} rolls and {REAL_ROLLS:,} real ones: with {ours:,} and "
+                f"{real:,} chance\nalone may fail a check, and a real difference may pass"
+            )
 
 
 def _pose_table(real: Counts, simulated: Counts) -> Iterator[str]:

@@ -45,6 +45,16 @@ def test_every_number_of_toss_and_shape_can_be_fitted(base: Setup) -> None:
     assert not any(name.startswith(SHAPE) for name in registry(None))
 
 
+def test_a_toss_without_a_door_has_no_parameters(base: Setup) -> None:
+    known = known_parameters(replace(base, toss=toss("drop")))
+    assert set(known_parameters(base)) - set(known) == {
+        name for name in known_parameters(base) if name.startswith(TOSS)
+    }
+    assert [one.name for one in Space.of(None, known).parameters] == list(DEFAULT[:5])
+    with pytest.raises(ConfigError, match=r"unknown parameter `toss\.slide_m_s`"):
+        Space.of(("toss.slide_m_s",), known)
+
+
 def test_the_setup_as_it_is_lies_inside_all_bounds(base: Setup) -> None:
     known = known_parameters(base)
     values = values_of(base, known)

@@ -16,6 +16,7 @@ from physim.cli.main import main
 from physim.cli.roll import roll_text, roll_to_json
 from physim.simulator import Setup, Simulator
 from physim.statistics.counts import Counts
+from physim.statistics.tables import table_folder
 from physim.types import TABLE, Contact
 
 MAIN = "from physim.cli.main import main; main()"
@@ -169,12 +170,24 @@ def test_a_batch_and_its_statistics(tmp_path: Path, capfd: pytest.CaptureFixture
     stats = json_of(capfd, "stats", folder, "--against", "kern2006", "--json")
     assert isinstance(stats, dict)
     assert stats["rolls"] == 12 and stats["against"]["name"] == "kern2006"
+    by_name, by_file = (
+        json_of(capfd, "stats", folder, "--against", table, "--json")
+        for table in ("kern2006_pairs", table_folder() / "kern2006_pairs.csv")
+    )
+    assert isinstance(by_name, dict) and isinstance(by_file, dict)
+    assert by_file["against"].pop("name") == str(table_folder() / "kern2006_pairs.csv")
+    assert by_name["against"].pop("name") == "kern2006_pairs"
+    assert by_file == by_name
     with Simulator(Setup.named()) as simulator:
         rolls = [roll_to_json(roll) for roll in simulator.rolls(0, range(12))]
     outcomes = Counts.from_rows(rolls).outcomes
     assert {name: cell["count"] for name, cell in stats["outcomes"].items()} == {
         outcome.value: count for outcome, count in outcomes.items()
     }
+    unnamed = tmp_path / "unnamed.csv"
+    unnamed.write_text("height_in,black,pink,rolls\n5,other,trotter,3\n")
+    refused = complaint(capfd, "stats", folder, "--against", unnamed)
+    assert "nothing to compare with" in refused
     (folder / "rolls" / "part-000000000005.parquet").unlink()
     partial = physim("stats", folder)
     assert "holds 7 of 12 rolls" in partial.stderr and partial.returncode == 0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.util
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -34,7 +36,7 @@ def library_of(example: str) -> str:
 
 def test_the_guide_has_an_example_for_each_program() -> None:
     libraries = [library_of(example) for example in EXAMPLES]
-    assert libraries == ["pandas", "polars", "duckdb", "pyarrow", "physim"]
+    assert libraries == ["pyarrow", "pandas", "polars", "duckdb", "pyarrow", "physim"]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=library_of)
@@ -45,6 +47,9 @@ def test_example(folder: Path, monkeypatch: pytest.MonkeyPatch, example: str) ->
     names: dict[str, object] = {}
     exec(example, names)
     counts = read_counts(folder / "out" / "demo").outcomes
+    if "write_csv" in example:
+        with (folder / "rolls.csv").open(encoding="utf-8", newline="") as file:
+            names["outcomes"] = Counter(row["outcome"] for row in csv.DictReader(file))
     assert names["outcomes"] == {outcome.value: n for outcome, n in counts.items() if n}
 
 

@@ -167,7 +167,10 @@ def test_fast_is_full_cut_short(name: str, rolls: int) -> None:
         for index in range(rolls):
             toss = toss_of(full, index)
             (rest, way), soon = recorded(slow, toss), quick.settle(toss)
-            one, other = slow.judge(SEED, index, rest), quick.judge(SEED, index, soon)
+            one, other = (
+                slow.classify_and_score(SEED, index, rest),
+                quick.classify_and_score(SEED, index, soon),
+            )
             for key in ("status", "outcome", "score", "touching"):
                 assert getattr(one, key) == getattr(other, key), (index, key)
             for mine, its in zip(one.pigs, other.pigs, strict=True):

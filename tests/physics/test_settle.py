@@ -70,7 +70,10 @@ def test_settled_pigs_stay_and_stand_over_their_support(
         for index in range(12):
             toss = setup.toss.release(Draws(stream(21, index)), index, setup.pigs)
             rest = simulator.settle(toss)
-            if simulator.judge(21, index, rest).touching or rest.status is not Status.OK:
+            if (
+                simulator.classify_and_score(21, index, rest).touching
+                or rest.status is not Status.OK
+            ):
                 continue
             checked += 1
             world = simulator._world

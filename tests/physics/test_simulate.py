@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from physim.bench.benchmark import PLAIN, RollOf, judged, two_pigs
+from physim.bench.benchmark import PLAIN, RollOf, scored, two_pigs
 from physim.simulator import Setup, Simulator
 from physim.statistics.tests import g_test
 from physim.tosses.release import Trapdoor
@@ -33,7 +33,7 @@ def p_value(first: Counter[Pose], second: Counter[Pose]) -> float:
 def test_the_fast_path_rolls_what_the_reference_loop_rolls() -> None:
     setup = Setup.named()
     with Simulator(setup) as fast, two_pigs(PLAIN, setup) as pigs:
-        ours, theirs = poses_of(fast.roll, ROLLS), poses_of(judged(setup, pigs), ROLLS)
+        ours, theirs = poses_of(fast.roll, ROLLS), poses_of(scored(setup, pigs), ROLLS)
     assert sum(theirs.values()) > 1.9 * ROLLS
     assert p_value(ours, theirs) > ERROR_RATE
     # The same check must reject pigs that are set down and not tossed.
@@ -41,4 +41,4 @@ def test_the_fast_path_rolls_what_the_reference_loop_rolls() -> None:
     still = {name: 0.0 for name in vars(setup.toss) if "spread" in name or name in MOVING}
     laid = replace(setup, toss=replace(setup.toss, heights_m=(0.001,), **still))
     with two_pigs(PLAIN, laid) as pigs:
-        assert p_value(ours, poses_of(judged(laid, pigs), ROLLS // 4)) < ERROR_RATE
+        assert p_value(ours, poses_of(scored(laid, pigs), ROLLS // 4)) < ERROR_RATE

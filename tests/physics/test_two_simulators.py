@@ -144,7 +144,9 @@ def test_recorded_and_settled_rolls_keep_their_bits_too(
             assert bits(a.record(SEED, index)[0]) == alone["standard"][index]
             assert bits(b.record(SEED, index)[0]) == alone["loose"][index]
             toss = setup.toss.release(Draws(stream(SEED, index)), index, setup.pigs)
-            assert bits(a.judge(SEED, index, a.settle(toss))) == alone["standard"][index]
+            assert (
+                bits(a.classify_and_score(SEED, index, a.settle(toss))) == alone["standard"][index]
+            )
 
 
 def test_somebody_elses_client_changes_nothing(

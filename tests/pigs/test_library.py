@@ -216,7 +216,9 @@ def test_a_mesh_turned_and_moved_in_its_file_is_the_same_pig(
         for model in (here, there):
             with Simulator(replace(Setup.named(), black=model, pink=model)) as simulator:
                 rest = simulator.settle(Toss(state, far))
-                ends.append((simulator.judge(1, number, rest).pigs[0].pose, rest.pigs[0]))
+                ends.append(
+                    (simulator.classify_and_score(1, number, rest).pigs[0].pose, rest.pigs[0])
+                )
         assert ends[0][0] is ends[1][0] is named.pose
         np.testing.assert_allclose(ends[0][1].position_m, ends[1][1].position_m, atol=1e-4)
 

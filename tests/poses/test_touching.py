@@ -12,7 +12,7 @@ from physim.physics.body import Body
 from physim.physics.fast.world import World
 from physim.physics.surfaces import table
 from physim.poses.classify import pig_contacts
-from physim.simulator import RestTable, judge, lying
+from physim.simulator import RestTable, classify_and_score, lying
 from physim.types import (
     PIG_NAMES,
     Ended,
@@ -32,10 +32,10 @@ UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
 GAPS_MM = (-0.2, 0.0, 0.05, 0.09, 0.11, 0.2, 1.0, 3.0)
 
 
-def judged(model: PigModel, first: RigidState, second: RigidState) -> Roll:
+def roll_of(model: PigModel, first: RigidState, second: RigidState) -> Roll:
     rest = Rest(Status.OK, Ended.REST, 1.0, (first, second), (1.0, 1.0))
     rests = RestTable.of(model)
-    return judge(0, 0, rest, (model, model), (rests, rests))
+    return classify_and_score(0, 0, rest, (model, model), (rests, rests))
 
 
 @pytest.mark.parametrize("gap_mm", GAPS_MM)
@@ -107,11 +107,11 @@ def test_pigs_touch_below_a_tenth_of_a_millimetre(
     second = replace(second, position_m=second.position_m + np.array([0.004, 0.0, 0.0]))
     across = np.array([0.0, 1.0, 0.0])
     second = reached(standard, placed, hull_gap, (first, second), along=across, gap_m=gap_mm * 1e-3)
-    roll = judged(standard, first, second)
+    roll = roll_of(standard, first, second)
     assert roll.touching == (gap_mm < 0.1)
     assert (roll.outcome is Outcome.OINKER) == (gap_mm < 0.1)
     deeper = replace(second, position_m=second.position_m - 4e-4 * across)
-    assert judged(standard, first, deeper).outcome is Outcome.OINKER
+    assert roll_of(standard, first, deeper).outcome is Outcome.OINKER
 
 
 @pytest.mark.parametrize("gap_mm", [0.05, 0.15])
@@ -125,7 +125,7 @@ def test_a_pig_lying_on_a_pig_is_a_piggyback(
     below, above = lying(rests[0].rest), lying(rests[1].rest)
     up = np.array([0.0, 0.0, 1.0])
     above = reached(standard, placed, hull_gap, (below, above), along=up, gap_m=gap_mm * 1e-3)
-    roll = judged(standard, below, above)
+    roll = roll_of(standard, below, above)
     assert roll.touching == (gap_mm < 0.1)
     assert (roll.outcome is Outcome.PIGGYBACK) == (gap_mm < 0.1)
     assert all(contact.other == "black" for contact in roll.pigs[1].contacts)
@@ -136,7 +136,7 @@ def settled(model: PigModel, surface: Table, first: RigidState, second: RigidSta
     with World((body, body), surface) as world:
         rest = world.settle(Toss(first, second))
     assert rest.status is Status.OK
-    return judged(model, *rest.pigs)
+    return roll_of(model, *rest.pigs)
 
 
 @pytest.mark.parametrize("rider", ["black", "pink"])
@@ -178,7 +178,7 @@ def test_pigs_apart_are_no_oinker(standard: PigModel) -> None:
     rests = RestTable.of(standard).rests
     first = lying(rests[0].rest)
     second = replace(lying(rests[1].rest), position_m=np.array([0.0, 0.1, rests[1].rest.height_m]))
-    roll = judged(standard, first, second)
+    roll = roll_of(standard, first, second)
     assert not roll.touching
     assert roll.outcome not in (Outcome.OINKER, Outcome.PIGGYBACK)
 

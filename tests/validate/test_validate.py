@@ -12,7 +12,9 @@ from physim.cli import validate as command
 from physim.errors import ConfigError, DatasetError
 from physim.poses import classify
 from physim.simulator import Setup
+from physim.statistics.counts import total
 from physim.statistics.tables import load_table, real_by_height
+from physim.validate import validation
 from physim.validate.checks import plot_validation
 from physim.validate.datasets import Folder, Request, plan
 from physim.validate.validation import (
@@ -110,6 +112,22 @@ def test_only_some_checks_need_only_their_samples(request_: Request, right: Vali
     assert result.checks[0] == next(check for check in right.checks if check.name == "pairs.g")
 
 
+def test_a_group_that_nothing_checks_is_told(
+    request_: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ConfigError, match=r"unknown group of checks `pose`.*poses"):
+        validate(request_, REAL, Drawn(), only=["poses", "pose"])
+    monkeypatch.setattr(validation, "GROUPS", (*GROUPS, "ears"))
+    with pytest.raises(NotImplementedError, match="`ears`"):
+        validate(request_, REAL, Drawn(), only=["ears"])
+
+
+def test_a_small_sample_is_told_what_the_limits_suit(request_: Request, right: Validation) -> None:
+    assert "limits suit" not in to_text(right)
+    small = validate(replace(request_, rolls=2_000), REAL, Drawn(), only=["poses"])
+    assert "suit 100,000 rolls and 6,000 real ones: with 2,000 and 6,000 chance" in to_text(small)
+
+
 def test_json_is_plain_and_complete(right: Validation) -> None:
     plain = json.loads(json.dumps(to_json(right), allow_nan=False))
     assert plain["passed"] is True
@@ -154,6 +172,16 @@ def test_a_toss_from_elsewhere_is_refused(request_: Request) -> None:
         elsewhere = replace(request_, setup=Setup.named(toss=toss, height_mm=height_mm))
         with pytest.raises(ConfigError, match="127 and 203 mm"):
             validate(elsewhere, REAL, Drawn())
+
+
+def test_a_toss_from_one_height_stands_beside_real_rolls_from_there(
+    tmp_path: Path, request_: Request
+) -> None:
+    drop = replace(request_, setup=Setup.named(toss="drop"), rolls=20)
+    source = Folder(tmp_path, workers=1, stream=None)
+    found = validate(drop, {0.15: total(REAL)}, source, only=["poses", "height"])
+    assert {"poses.tv", "height.150.tv"} <= {check.name for check in found.checks}
+    assert found.rolls["main"].by_height()[0.15].rolls == 20
 
 
 def test_the_picture_is_written(tmp_path: Path, right: Validation) -> None:
