@@ -58,7 +58,8 @@ def test_the_samples_and_their_seeds(request_: Request) -> None:
     source = Drawn()
     validate(request_, REAL, source)
     assert set(source.asked) == {
-        "main", "half_step", "finer_solver", "full_settle", "hand", *SURFACES
+        "main", "half_step", "finer_solver", "full_settle", "other_engine", "hand",
+        *SURFACES,
     }  # fmt: skip
     main, half, solver, full, hand = (
         source.asked[name] for name in ("main", "half_step", "finer_solver", "full_settle", "hand")
@@ -77,6 +78,8 @@ def test_the_samples_and_their_seeds(request_: Request) -> None:
     assert iterations.solver_iterations == 2 * here.settings.solver_iterations
     assert iterations.solver_tolerance_m_s < here.settings.solver_tolerance_m_s
     assert iterations.time_step_s == here.settings.time_step_s
+    other = source.asked["other_engine"].setup().settings
+    assert {here.settings.engine, other.engine} == {"pybullet", "compiled"}
     assert type(hand.setup().toss).__name__ == "Hand"
     assert source.asked["surface_felt"].setup().table.surface.name == "felt"
     configurations = [json.dumps(asked.configuration()) for asked in source.asked.values()]
@@ -87,10 +90,11 @@ def test_what_is_wrong_is_found_where_it_is(request_: Request) -> None:
     shifted = drawn.moved(0.02, "side_dot_down", "side_dot_up")
     assert failed(validate(request_, REAL, Drawn(main=shifted, full_settle=shifted))) == {
         "poses.tv", "poses.side_dot_up", "poses.side_dot_down", "poses.g", "pairs.g",
-        "height.203.tv", "step.tv", "solver.tv",
+        "height.203.tv", "step.tv", "solver.tv", "engine.tv",
     }  # fmt: skip
     assert failed(validate(request_, REAL, Drawn(half_step=shifted))) == {"step.tv"}
     assert failed(validate(request_, REAL, Drawn(finer_solver=shifted))) == {"solver.tv"}
+    assert failed(validate(request_, REAL, Drawn(other_engine=shifted))) == {"engine.tv"}
     assert failed(validate(request_, REAL, Drawn(full_settle=shifted))) == {
         "settle.differing_rolls"
     }
@@ -139,7 +143,8 @@ def test_json_is_plain_and_complete(right: Validation) -> None:
     assert plain["real"]["poses"]["leaning_jowler"]["count"] == 73
     assert plain["real"]["heights"]["127"]["touching"]["count"] == 11
     assert set(plain["samples"]) == {
-        "main", "half_step", "finer_solver", "full_settle", "hand", *SURFACES
+        "main", "half_step", "finer_solver", "full_settle", "other_engine", "hand",
+        *SURFACES,
     }  # fmt: skip
 
 
