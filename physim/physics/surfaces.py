@@ -155,9 +155,4 @@ class EngineSettings:
         """The settings under the names that the manifests of datasets have for them."""
         written = {**asdict(self), "steps_a_call": self.steps_per_check}
         del written["steps_per_check"]
-        # What is younger than the first datasets.
-        younger = "engine", "contacts", "friction", "sliding_bounce", "deepest", "pairs"
-        for name in younger:
-            if written[name] == getattr(EngineSettings, name):
-                del written[name]
         return written
