@@ -406,19 +406,23 @@ def solve(rows: FloatArray, fixed: Any, found: int, mass_kg: float) -> Change:
             first, second = rows[k, 1, 12], rows[k, 2, 12]
             if limit <= 0.0 and (fixed.bullet or first == second == 0.0):
                 continue  # Bullet leaves the friction of a contact that has let go
-            one = first + rows[k, 1, 10] - speed_of(rows, k, 1, change) * rows[k, 1, 9]
-            two = second + rows[k, 2, 10] - speed_of(rows, k, 2, change) * rows[k, 2, 9]
+            wanted = rows[k, 1, 10] - speed_of(rows, k, 1, change) * rows[k, 1, 9]
+            across = rows[k, 2, 10] - speed_of(rows, k, 2, change) * rows[k, 2, 9]
             if fixed.cone:
+                # One mass for both, or friction would not be opposite to the sliding.
+                mass = min(rows[k, 1, 9], rows[k, 2, 9])
+                one = first + wanted * mass / rows[k, 1, 9]
+                two = second + across * mass / rows[k, 2, 9]
                 length = sqrt(one * one + two * two)
                 if length > limit:
                     one, two = one * limit / length, two * limit / length
+                change = pushed_by(rows, k, 1, one - first, per_kg, change)
             else:
-                one = min(max(one, -limit), limit)
-            rows[k, 1, 12] = one
-            change = pushed_by(rows, k, 1, one - first, per_kg, change)
-            if not fixed.cone:
+                one = min(max(first + wanted, -limit), limit)
+                change = pushed_by(rows, k, 1, one - first, per_kg, change)
                 two = second + rows[k, 2, 10] - speed_of(rows, k, 2, change) * rows[k, 2, 9]
                 two = min(max(two, -limit), limit)
+            rows[k, 1, 12] = one
             rows[k, 2, 12] = two
             change = pushed_by(rows, k, 2, two - second, per_kg, change)
             most = max(most, abs((one - first) / rows[k, 1, 9]))
