@@ -276,24 +276,23 @@ def constants_of(
     bound: EnergyBound | None,
 ) -> NDArray[Any]:
     """(1,) of `CONSTANTS`."""
-    height_m, surface, bullet = body.model.height_m, table.surface, settings.contacts == BULLET
+    model, surface = body.model, table.surface
+    bullet = settings.contacts == BULLET
     groups = (
         tuple(map(manifolds.as_bullet_rounds, body.contact_hulls_m)) if bullet else (body.hull_m,)
     )
     corners = np.concatenate(groups)
     if len(corners) > MOST_CORNERS:
         raise ModelError(
-            f"{body.model.name}: its hull has {len(corners):,} corners, more than "
+            f"{model.name}: its hull has {len(corners):,} corners, more than "
             f"{MOST_CORNERS:,}; give it simpler parts"
         )
-    values: dict[str, Any] = {
+    of_pig: dict[str, Any] = {
         "corners": len(body.hull_m),
         "basins": 0 if bound is None else min(len(bound.arrays[0]), MOST_BASINS),
         "contact_corners": len(corners),
         "manifolds": len(groups),
-        "compiled": steps_compiled(body, surface, settings),
-        "gravity": (0.0, 0.0, -GRAVITY_M_S2),
-        "mass_kg": body.model.mass_kg,
+        "mass_kg": model.mass_kg,
         "moments": body.moments,
         "squares": body.radii_of_gyration_squared_m2,
         "radius_m": body.radius_m,
@@ -301,36 +300,24 @@ def constants_of(
         "point_speed_share": body.point_speed_share,
         "compression_m": body.static_compression_m,
         "half_stiffness": body.half_stiffness_over_weight,
-        "step_s": settings.time_step_s,
-        "check_steps": settings.steps_per_check,
-        "least_flight_s": LEAST_FLIGHT_S,
-        "clear_m": 2.0 * settings.contact_breaking_m,
-        "full_step_m_s": settings.full_step_speed * height_m,
-        "rest_m_s": criterion.speed * math.sqrt(2.0 * GRAVITY_M_S2 * height_m),
-        "rest_m": criterion.displacement * height_m,
-        "rest_clearance_m": criterion.clearance * height_m,
+        "rest_m_s": criterion.speed * math.sqrt(2.0 * GRAVITY_M_S2 * model.height_m),
+        "rest_m": criterion.displacement * model.height_m,
+        "rest_clearance_m": criterion.clearance * model.height_m,
         "rest_s": criterion.window_s,
         "half_length_m": table.length_m / 2,
         "half_width_m": table.width_m / 2,
         "max_limit_m": -math.inf if bound is None else bound.max_limit_m,
-        "friction": body.model.lateral_friction * surface.lateral_friction,
-        "restitution": body.model.restitution * surface.restitution,
-        "sliding_bounce": settings.sliding_bounce,
-        "slowest_bounce_m_s": settings.restitution_threshold_m_s,
+        "friction": model.lateral_friction * surface.lateral_friction,
+        "restitution": model.restitution * surface.restitution,
         "contact_m": settings.contact_breaking_m * manifolds.disc_of(groups)
         if bullet
         else CONTACT_M,
-        "deepest_m": math.inf if bullet else settings.deepest * height_m,
-        "iterations": settings.solver_iterations,
-        "tolerance_m_s": settings.solver_tolerance_m_s,
-        "recovery_s": settings.recovery_s,
-        "warm": manifolds.WARM if bullet else 1.0,
-        "bullet": bullet,
-        "cone": settings.friction == CONE,
     }
     fixed = np.zeros(1, dtype=CONSTANTS)
+    values = of_pig | constants_of_engine(settings, model.height_m)
     for name, value in values.items():
         fixed[name] = value
+    fixed["compiled"] = steps_compiled(body, surface, settings)
     fixed["hull"][0, :, : len(body.hull_m)] = body.hull_columns_m
     fixed["radii"][0, : len(body.hull_m)] = body.hull_radii_m
     fixed["contact_hull"][0, :, : len(corners)] = corners.T
@@ -340,3 +327,25 @@ def constants_of(
         fixed["basin"][0, : len(basins)] = basins
         fixed["surely"][0, : len(basins)] = surely
     return fixed
+
+
+def constants_of_engine(settings: EngineSettings, height_m: float) -> dict[str, Any]:
+    """Of `CONSTANTS`, what the settings say of a pig of this height."""
+    bullet = settings.contacts == BULLET
+    return {
+        "gravity": (0.0, 0.0, -GRAVITY_M_S2),
+        "step_s": settings.time_step_s,
+        "check_steps": settings.steps_per_check,
+        "least_flight_s": LEAST_FLIGHT_S,
+        "clear_m": 2.0 * settings.contact_breaking_m,
+        "full_step_m_s": settings.full_step_speed * height_m,
+        "sliding_bounce": settings.sliding_bounce,
+        "slowest_bounce_m_s": settings.restitution_threshold_m_s,
+        "deepest_m": math.inf if bullet else settings.deepest * height_m,
+        "iterations": settings.solver_iterations,
+        "tolerance_m_s": settings.solver_tolerance_m_s,
+        "recovery_s": settings.recovery_s,
+        "warm": manifolds.WARM if bullet else 1.0,
+        "bullet": bullet,
+        "cone": settings.friction == CONE,
+    }
