@@ -1,7 +1,7 @@
 """Shapes, tables and independent geometry that several tests share."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 # As `physim` has it, and before NumPy is loaded: the matrices are small.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -12,10 +12,24 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog, nnls
 from scipy.spatial.transform import Rotation
 
+from physim.config import HAS_PYBULLET
 from physim.pigs.model import load_model
 from physim.types import ConvexPart, PigModel, RigidState, Surface, Table
 
 Array = NDArray[np.float64]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where PyBullet is not installed, a test that is told so is skipped."""
+    report = yield
+    told = "" if call.excinfo is None else str(call.excinfo.value)
+    if not HAS_PYBULLET and report.failed and "needs `pybullet`" in told:
+        report.outcome = "skipped"
+        report.longrepr = (str(item.path), 0, "needs PyBullet")
+    return report
 
 
 @pytest.fixture(scope="session")

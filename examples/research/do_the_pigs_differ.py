@@ -30,7 +30,7 @@ HEIGHTS_MM = (127, 203)
 
 def main() -> None:
     values = read_fit(FITS / "standard")
-    problem = FitProblem.named(parameters=tuple(values), method="surface")
+    problem = FitProblem.named(parameters=tuple(values), method="surface", engine="pybullet")
     samples, _ = prior_runs(
         sorted(path.parent for path in FITS.glob("*/checkpoint.json.gz")), problem
     )

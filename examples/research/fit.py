@@ -106,6 +106,7 @@ def problem_of(
     if samples and names.get("method") != SURFACE:
         raise ConfigError("samples of earlier fits are of use to the method `surface` alone")
     known = [name for name in parameters if name not in APART]
+    names.setdefault("engine", "pybullet")  # of the shipped samples
     problem = FitProblem.named(parameters=known, generations=generations or None, **names)
     space = Space.of(parameters, {**known_parameters(problem.base), **APART})
     apart = [name for name in space.names if name in APART]

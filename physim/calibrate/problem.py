@@ -94,6 +94,7 @@ class FitProblem:
         # The priors of a shape stand around it, so not the pig that was fitted to these rolls.
         model: str = "standard_before_fit",
         toss: str = "trapdoor_before_fit",
+        engine: str = COMPILED,
     ) -> FitProblem:
         """The problem that the options of the command line stand for; None is what suits.
 
@@ -107,7 +108,7 @@ class FitProblem:
             require_sampler()
         if method == CMA or start == QUASI_STATIC:
             require_optimizer()
-        base, real = Setup.named(model, toss=toss, engine=COMPILED), load_target(table)
+        base, real = Setup.named(model, toss=toss, engine=engine), load_target(table)
         heights = set(heights_mm(base.toss))
         if heights != set(real.heights_mm):
             raise ConfigError(

@@ -155,4 +155,9 @@ class EngineSettings:
         """The settings under the names that the manifests of datasets have for them."""
         written = {**asdict(self), "steps_a_call": self.steps_per_check}
         del written["steps_per_check"]
+        if self.engine == PYBULLET:  # as before there was another
+            for name in ("engine", "contacts", "friction", "sliding_bounce", "deepest"):
+                del written[name]
+        if self.pairs == PYBULLET:
+            del written["pairs"]
         return written

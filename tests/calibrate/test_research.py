@@ -50,10 +50,12 @@ def test_the_shipped_fit_rests_on_the_samples_of_the_others(script: dict[str, An
 
 
 def test_samples_of_other_pigs_are_refused(script: dict[str, Any], tmp_path: Path) -> None:
-    other = FitProblem.named(model="standard", method="surface")
+    other = FitProblem.named(model="standard", method="surface", engine="pybullet")
     with pytest.raises(ConfigError, match=r"base\.black\.parts_sha256: "):
         script["prior_runs"]([FITS / "one"], other)
-    fewer = FitProblem.named(parameters=("com_up_mm", "friction"), method="surface")
+    fewer = FitProblem.named(
+        parameters=("com_up_mm", "friction"), method="surface", engine="pybullet"
+    )
     with pytest.raises(ConfigError, match=r"parameters\.restitution"):
         script["prior_runs"]([FITS / "one"], fewer)
     with pytest.raises(ConfigError, match="holds no fit"):

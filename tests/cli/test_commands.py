@@ -125,7 +125,7 @@ def test_rolls_as_json_lines_have_the_public_names() -> None:
     rolls = [json.loads(line) for line in run.stdout.splitlines()]
     assert [roll["index"] for roll in rolls] == [7, 8, 9]
     for roll in rolls:
-        assert list(roll) == ROLL_KEYS and roll["seed"] == 4
+        assert list(roll) == [*ROLL_KEYS, "engine"] and roll["seed"] == 4
         assert [pig["name"] for pig in roll["pigs"]] == ["black", "pink"]
         for pig in roll["pigs"]:
             assert list(pig) == PIG_KEYS

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from physim.geometry import separation
-from physim.physics.fast.pair import PigPair
+from physim.physics.fast.pair import Meeting
 from physim.physics.state import Trajectory
 from physim.poses.classify import world_parts
 from physim.seeding import stream
@@ -41,16 +41,16 @@ def toss_of(setup: Setup, index: int) -> Toss:
 def telling_together() -> Iterator[list[tuple[float, float]]]:
     """When both pigs were in one engine: the stretches, from and to [s since release]."""
     stretches: list[tuple[float, float]] = []
-    settle = PigPair.settle
+    settle = Meeting.settle
 
-    def told(self: PigPair, states: Any, base_steps: int, *others: Any) -> Rest | None:
+    def told(self: Meeting, states: Any, base_steps: int, *others: Any) -> Rest | None:
         rest = settle(self, states, base_steps, *others)
         step_s = self.settings.time_step_s
         stretches.append((base_steps * step_s, self.base_steps * step_s))
         return rest
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PigPair, "settle", told)
+        patch.setattr(Meeting, "settle", told)
         yield stretches
 
 

@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import pybullet
 import pytest
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
@@ -18,6 +17,7 @@ from physim.types import PigModel, RigidState, Table
 from tests.physics.engines import STEP_S, Alone, Beside, each_engine, opened, run
 from tests.physics.worlds import UPRIGHT, G
 
+pybullet = pytest.importorskip("pybullet")
 Array = NDArray[np.float64]
 
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import pybullet
 import pytest
 from numpy.typing import NDArray
 
@@ -17,6 +16,7 @@ from physim.types import PigModel, RigidState, Table
 from tests.physics.engines import STEP_S, Alone, Beside, each_engine, opened
 from tests.physics.worlds import UPRIGHT, G, landing
 
+pybullet = pytest.importorskip("pybullet")
 Array = NDArray[np.float64]
 HEIGHTS_M = (0.01, 0.0171, 0.0263, 0.0387, 0.0519, 0.0733, 0.0971, 0.1237, 0.1607, 0.2)
 REBOUND_ERROR = 0.025

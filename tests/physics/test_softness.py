@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import pybullet
 import pytest
 
 from physim.physics.body import SOFT_GROUPS, Body, damping_kg_s, damping_ratio, restitution_of
@@ -23,6 +22,7 @@ from tests.physics.engines import STEP_S, Alone, Beside, each_engine, opened
 from tests.physics.worlds import UPRIGHT, G
 
 MASS_KG, RADIUS_M, STIFFNESS_N_M = 0.04, 0.03, 2000.0
+pybullet = pytest.importorskip("pybullet")
 SPEED_M_S = 2.0
 
 
