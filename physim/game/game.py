@@ -9,7 +9,8 @@
     correct Ben 40           sets banked points
     remove Ben               takes a player out
 
-Players go by name or id. `tell` says what a move did, for the terminal and for transcripts.
+Players go by name or id, see `player_called`. `tell` says what a move did, for the terminal and
+for transcripts.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from physim.game.game_state import (
     State,
     Thrown,
     call_refusal,
+    player_called,
 )
 from physim.rules.ruleset import MAX_TARGET, Effect, RuleSet, is_right, read_prediction
 from physim.rules.score import Throw, labelled_throws, outcome_of, points_text, read_throw
@@ -185,11 +187,11 @@ def read_move(text: str, players: Sequence[Player], rules: RuleSet) -> Event:
 
 def _player(text: str, players: Sequence[Player]) -> tuple[Player, str]:
     """The player that a line begins with, and what follows; a longer name goes first."""
-    names = [(name, player) for player in players for name in (player.name, player.id)]
-    for name, player in sorted(names, key=lambda pair: -len(pair[0])):
-        rest = text[len(name) :]
-        if text.casefold().startswith(name.casefold()) and (not rest or rest[0].isspace()):
-            return player, rest.strip()
+    words = text.split()
+    for count in range(len(words), 0, -1):
+        player = player_called(" ".join(words[:count]), players)
+        if player is not None:
+            return player, " ".join(words[count:])
     valid = ", ".join(player.name for player in players)
     raise GameError(f"no player at the start of {shown(text)} (players: {valid})")
 

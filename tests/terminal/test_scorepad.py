@@ -72,6 +72,29 @@ def test_what_is_no_entry_is_refused(line: str) -> None:
             raise AssertionError(event)
 
 
+@pytest.mark.parametrize(
+    ("names", "line", "scores"),
+    [
+        (["P2", "P1", "P3"], "correct P1 40", [0, 40, 0]),
+        (["P2", "P1", "P3"], "correct p2 40", [40, 0, 0]),
+        (["Ana", "Ben", "Cleo"], "correct p2 40", [0, 40, 0]),
+        (["Ben", "Ben 4", "Zoe\u0308"], "correct ben 4 40", [0, 40, 0]),
+        (["Ben", "Ben 4", "Zoe\u0308"], "correct Zo\u00eb 40", [0, 0, 40]),
+        (["Ben", "Anna  Maria", "Anna"], "correct ANNA MARIA 40", [0, 40, 0]),
+    ],
+)
+def test_a_player_is_the_one_who_has_that_name(
+    desk: Desk, names: list[str], line: str, scores: list[int]
+) -> None:
+    desk.run("scorepad", "--players", *names, "--first", names[2].upper(), typed=line)
+    assert state_of(desk) == (scores, 0, 2)
+
+
+@pytest.mark.parametrize("pair", [("ana", "Ana"), ("Zo\u00eb", "Zoe\u0308"), ("Straße", "STRASSE")])
+def test_names_that_look_alike_are_refused(desk: Desk, pair: tuple[str, str]) -> None:
+    refused(desk.run("scorepad", "--players", *pair), "which look alike; give each a name of")
+
+
 def test_minus_takes_back_and_a_wrong_entry_changes_nothing(desk: Desk) -> None:
     _, out, _ = desk.run(*THREE, typed="10; -1; -20; turn 5; nose; correct Dan 4")
     assert state_of(desk) == ([0, 0, 0], 9, 0)
