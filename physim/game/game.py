@@ -5,7 +5,7 @@
     trotter snouter          a throw by its two poses, or `trotter+snouter`, `pig_out`, `oinker` ...
     bank                     stop
     points 15, points -5     the turn's points, without the throw
-    call Ben trotter+razorback
+    call Ben trotter+razorback       or as it is shouted: Sooee Ben trotter and razorback
     correct Ben 40           sets banked points
     remove Ben               takes a player out
 
@@ -38,6 +38,9 @@ from physim.types import Outcome
 
 _WHATEVER_THE_POSES = (Outcome.OINKER, Outcome.PIGGYBACK, Outcome.OFF_TABLE, Outcome.UNSETTLED)
 _THROWS = labelled_throws()
+MOVES = ("bank", "points", "call", "correct", "remove")
+"""The first words of moves that are no throws."""
+_SHORT = {"b": "bank", "sooee": "call"}
 
 
 class Game:
@@ -158,23 +161,34 @@ def _check_points(state: State, points: int) -> None:
         )
 
 
-def read_move(text: str, players: Sequence[Player], rules: RuleSet) -> Event:
-    """The move of one line.
+def read_move(
+    text: str, players: Sequence[Player], rules: RuleSet, commands: Iterable[str] = MOVES
+) -> Event:
+    """The move of one line; a throw as `read_throw` takes it.
+
+    Args:
+        text: the line.
+        players: of the game.
+        rules: of the game.
+        commands: that may be typed there, for the message about an unknown word.
 
     Raises:
         GameError: a form, player or number that is none.
         ConfigError: an unknown throw or prediction.
     """
     verb, _, rest = text.strip().partition(" ")
-    rest = rest.strip()
+    verb, rest = verb.lower().rstrip("!,:"), rest.strip()
+    verb = _SHORT.get(verb, verb)
     if not verb:
         raise GameError("an empty line is no move; enter a throw, or bank")
-    if verb == "bank" and not rest:
+    if verb == "bank":
+        if rest:
+            raise GameError(f"`bank` stands alone, found {shown(rest)} after it")
         return Banked()
     if verb == "points":
         return Points(_whole(rest))
-    if verb not in ("call", "correct", "remove"):
-        return Thrown(read_throw(text))
+    if verb not in MOVES:
+        return Thrown(read_throw(text, commands))
     player, rest = _player(rest, players)
     if verb == "call":
         return Called(player.id, read_prediction(rest, rules))

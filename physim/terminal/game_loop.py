@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
-from physim.errors import GameError, shown
+from physim.errors import GameError, hint, shown
 from physim.game.game import read_move, standings
 from physim.game.game_state import Banked, Called, Event, Removed, State, Thrown
 from physim.game.outcomes import Distribution, odds
@@ -32,7 +32,9 @@ HELP = """\
   roll (r)             throw the pigs
   bank (b)             stop, and keep the turn's points
   advice (a)           whether to throw, and why
-  call NAME POSITIONS  a Hog Call for the next throw: Ben trotter+razorback
+  call NAME POSITIONS  a Hog Call for the next throw, such as: call Ben t+r,
+                       call Ben double snouter, sooee Ben sider; positions are
+                       t(rotter) r(azorback) s(nouter) j(owler)
   remove NAME          take a player out of the game
   scores (s)           everybody's points
   quit (q)             leave; the game is kept"""
@@ -40,7 +42,8 @@ MOST_BARREN, MOST_WITHOUT_LEAD = 200, 3_000
 """Throws in a row that bring no points, and that take nobody beyond what somebody has had: after so
 many the game is left, as it might go on for ever. One throw of real pigs in five brings none."""
 WORDS = ("roll", "bank", "advice", "call", "remove", "scores", "help", "quit")
-_SHORT = {word[0]: word for word in ("roll", "bank", "advice", "scores", "help")} | {"?": "help"}
+_SHORT = {word[0]: word for word in ("roll", "bank", "advice", "scores", "help")}
+_SHORT |= {"?": "help", "sooee": "call"}
 
 
 class Adviser:
@@ -192,12 +195,14 @@ class GameLoop(Session):
     def _enter(self, line: str) -> None:
         game, say = self.game, self.console.say
         verb, _, rest = line.partition(" ")
-        verb = _SHORT.get(verb.lower(), verb.lower())
+        verb = verb.lower().rstrip("!,:")
+        verb = _SHORT.get(verb, verb)
         alone = self._bots[game.state.current] is not None
         if verb in ("call", "remove"):
             self._do(read_move(f"{verb} {rest}", game.players, game.start.rules))
         elif line and (verb not in WORDS or rest):
-            raise GameError(f"{shown(line)} is no move here; enter one of {', '.join(WORDS)}")
+            near = hint(verb, WORDS) or "; `help` lists the moves"
+            raise GameError(f"{shown(line)} is no move here{near}")
         elif verb in ("roll", "bank") and alone:
             raise GameError(f"it is the turn of {game.current.name}, who plays alone; press Enter")
         elif not line and not alone:

@@ -14,10 +14,10 @@ from physim.errors import ConfigError, GameError, optional, shown
 from physim.files import told, write_whole
 from physim.game.game import Game, read_move, tell
 from physim.game.game_state import Banked, Event, Points, Thrown
-from physim.rules.ruleset import Effect, RuleSet
-from physim.rules.score import SCORING_POSES, SHORT_POSES, labelled_throws, point_table, read_throw
+from physim.rules.ruleset import COSTS, RuleSet
+from physim.rules.score import SCORING_POSES, SHORT_WORDS, labelled_throws, point_table, read_throw
 from physim.terminal.savefile import Session
-from physim.types import Outcome, Pose
+from physim.types import Outcome
 
 HELP = """\
   t up, trotter snouter   how the two pigs lie: t(rotter) r(azorback) s(nouter)
@@ -33,17 +33,6 @@ HELP = """\
   call NAME t+r           a Hog Call for the next throw (trotter+razorback)
   scores  help  quit      the pad is saved after every entry"""
 WORDS = ("bank", "undo", "turn", "correct", "remove", "call", "scores", "help", "quit")
-SHORT = {
-    **SHORT_POSES,
-    "jowler": Pose.LEANING_JOWLER.value,
-    "up": Pose.SIDE_DOT_UP.value,
-    "down": Pose.SIDE_DOT_DOWN.value,
-    "o": Outcome.OINKER.value,
-    "bacon": Outcome.OINKER.value,
-    "out": Outcome.PIG_OUT.value,
-    "b": "bank",
-}
-"""Names that are quick to type; a pose alone stands beside a pig on its side."""
 _POINTS = re.compile(r"[+-]?\d{1,9}")
 _TURN = re.compile(r"\d{1,9}")
 
@@ -68,7 +57,7 @@ class ScorePad(Session):
             EOFError: there is no more input.
         """
         self._say_all(scoreboard(self.game))
-        words = [*WORDS, *SHORT, *labelled_throws()]
+        words = [*WORDS, *SHORT_WORDS, *labelled_throws()]
         while True:
             offered = self._offer()
             line = self.ask(self._prompt(), words)
@@ -145,7 +134,7 @@ def read_entry(line: str, game: Game) -> list[Event]:
     """The moves of one line.
 
     Args:
-        line: as `read_move` takes it, with short names; `5`, `+5` or `-5`; or `turn 23`.
+        line: as `read_move` takes it; `5`, `+5` or `-5`; or `turn 23`.
         game: where it is to be made; a whole turn takes up to two moves.
 
     Raises:
@@ -164,20 +153,11 @@ def read_entry(line: str, game: Game) -> list[Event]:
             )
         lost = int(rest) == 0
         return [Thrown(read_throw("pig_out"))] if lost else [Points(int(rest)), Banked()]
+    if verb == "turn":
+        raise GameError("a whole turn is entered with its points, 0 or more, such as turn 23")
     if _POINTS.fullmatch(line):
         return [Points(int(line))]
-    if verb == "call":  # the prediction is its last word, or two
-        rest = " ".join(_long(word) if "+" in word else word for word in rest.split())
-    elif verb not in ("points", "correct", "remove"):
-        verb, rest = _long(line), ""
-    return [read_move(f"{verb} {rest}", game.players, game.start.rules)]
-
-
-def _long(text: str) -> str:
-    """A throw with the short names written out."""
-    words = text.lower().replace("+", " ").split()
-    joint = "+" if "+" in text else " "
-    return joint.join(SHORT.get(word, word) for word in words)
+    return [read_move(line, game.players, game.start.rules, WORDS)]
 
 
 def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -> None:
@@ -246,15 +226,8 @@ def point_lines() -> list[str]:
 
 def rule_lines(rules: RuleSet) -> list[str]:
     """What ends a turn and the game, in words."""
-    costs = {
-        Effect.LOSES_TURN: "lose the turn's points",
-        Effect.LOSES_SCORE: "lose all points of the game",
-        Effect.ELIMINATES: "out of the game",
-        Effect.NOTHING: "no points",
-        Effect.ROLLS_AGAIN: "throw again",
-    }
     told = [
-        f"{what}, {costs[rules.effect(outcome)]}"
+        f"{what}, {COSTS[rules.effect(outcome)]}"
         for what, outcome in (
             ("pig out", Outcome.PIG_OUT),
             ("oinker (the pigs touch)", Outcome.OINKER),
@@ -270,10 +243,13 @@ def rule_lines(rules: RuleSet) -> list[str]:
     ]
     if rules.hog_call:
         gain = "its points" if rules.hog_call_pays == "single_double" else "double its points"
+        named = "its points (not 0)"
+        if rules.hog_call_predicts == "positions":
+            named = "the positions of both pigs (no pig out, oinker or piggyback)"
         lines.append(
             f"Hog Call: with {rules.hog_call_least_points} points banked, shout before another "
-            f"player's throw and name its {rules.hog_call_predicts}. Right: you gain {gain}, "
-            "the thrower loses double. Wrong: you lose double, the thrower gains double."
+            f"player's throw and name {named}. Right: you gain {gain}, the thrower loses "
+            "double. Wrong: you lose double, the thrower gains double. Nobody falls below 0."
         )
     return lines
 

@@ -40,7 +40,7 @@ def test_a_scripted_game_is_played_to_its_end_and_told_in_80_columns(desk: Desk)
         "Ben wins with 100",
     ):
         assert line in out.splitlines()
-    assert "No: 'fly' is no move here; enter one of roll, bank" in out
+    assert "No: 'fly' is no move here; `help` lists the moves" in out
     code, out, _ = desk.run("play")
     assert code == 0 and "that game is over, Ben won it (Ana 15, Ben 100); --new" in out
 
@@ -143,7 +143,7 @@ def test_people_and_bots_shout_hog_calls(desk: Desk) -> None:
     code, out, _ = desk.run(
         "play", "--players", "Ana", "Ben", "hog_caller:20", "--source", script,
         typed="roll; bank; roll; bank; roll; bank; call Ana razorback; roll;"
-        "call hog_caller:20 snouter trotter; bank; roll",
+        "SOOEE hog_caller:20 Snouter and trotter; bank; roll",
     )  # fmt: skip
     assert code == 0
     for line in (

@@ -54,6 +54,10 @@ def test_the_worked_example_of_the_scoring_chart(desk: Desk) -> None:
         ("call Ben t+s", ["call Ben trotter+snouter"]),
         ("remove Ben", ["remove Ben"]),
         ("Correct Ben 7", ["correct Ben 7"]),
+        ("Pig Out", ["pig_out"]),
+        ("trotter and snouter", ["trotter snouter"]),
+        ("SOOEE Ben trotter and razorback", ["call Ben trotter+razorback"]),
+        ("Sooee! ben double snouter", ["call Ben double_snouter"]),
     ],
 )
 def test_what_is_typed_is_short_for_moves(line: str, moves: list[str]) -> None:
@@ -70,6 +74,26 @@ def test_what_is_no_entry_is_refused(line: str) -> None:
     with pytest.raises(PhysimError):
         for event in read_entry(line, begin([0, 0])):
             raise AssertionError(event)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("corect Ana 5", "unknown throw or command `corect`; did you mean `correct`?"),
+        ("troter up", "unknown throw or command `troter`; did you mean `trotter`?"),
+        ("xyzzy", "unknown throw or command `xyzzy`; `help` lists them"),
+        ("turn -5", "a whole turn is entered with its points, 0 or more, such as turn 23"),
+        ("up", "`up` is no throw; name both poses, such as trotter snouter, or the"),
+        ("bank 5", "`bank` stands alone, found '5' after it"),
+        ("call Ben pigout", "`pigout` cannot be called; a Hog Call names both positions, such"),
+    ],
+)
+def test_what_is_mistyped_gets_the_nearest_word_in_a_line_or_two(
+    desk: Desk, line: str, says: str
+) -> None:
+    _, out, _ = desk.run(*THREE, typed=line)
+    told = out[out.index("No: ") :].split("\n> ")[0].splitlines()
+    assert says in " ".join(part.strip() for part in told[:-1] if part) and len(told) <= 4
 
 
 @pytest.mark.parametrize(

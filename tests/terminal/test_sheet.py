@@ -55,6 +55,9 @@ def test_the_sheet_reminds_of_the_rules_that_are_played() -> None:
     assert "oinker (the pigs touch), lose the turn's points;" in told["table"]
     assert "Hog Call" not in told["world_championship"]
     assert "you gain double its points" in told["box"]
+    assert "name the positions of both pigs (no pig out, oinker or piggyback)" in told["box"]
+    assert "name its points (not 0)" in told["wikipedia"]
+    assert "Nobody falls below 0." in told["box"]
     assert "you gain its points" in told["wikipedia"]
     assert "leaning jowler 15. Two different ones: the sum. Both so: trotter 20" in " ".join(
         point_lines()
