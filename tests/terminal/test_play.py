@@ -180,12 +180,35 @@ def test_rotation_hands_the_first_throw_on_to_the_next_player(desk: Desk) -> Non
     assert (desk.folder / f"{SAVE}.old").is_file()
 
 
+def test_the_next_game_of_an_evening_keeps_players_rules_and_options(desk: Desk) -> None:
+    script = desk.script("double_trotter", "double_razorback")
+    game = ("play", *ANA_BEN, "--source", script, "--target", 20, "--seed", 5,
+            "--rule", "first_player=rotation", "--save", "g.json")  # fmt: skip
+    _, out, _ = desk.run(*game, typed="roll; bank")
+    assert "Games won this evening: Ana 1." in out and "g.json --new` begins the next" in out
+    _, out, _ = desk.run("play", "--new", "--save", "g.json", typed="roll; bank")
+    assert "To 20, rules box; throws of throws.txt" in out and "Ben begins" in out
+    assert "Games won this evening: Ana 1, Ben 1." in out
+    _, out, _ = desk.run("play", "--new", "--save", "g.json", "--target", 30, typed="roll; bank")
+    assert "To 30, rules box; throws of throws.txt" in out and "Ana begins" in out
+    _, out, _ = desk.run("play", "--new", "--save", "g.json", "--players", "Ana", "Cleo",
+                         "--rules", "table", "--first", "Cleo", typed="roll; bank")  # fmt: skip
+    assert "To 100, rules table; throws of throws.txt" in out and "Cleo begins" in out
+    assert "Games won this evening: Ana 1, Ben 1." in out  # the third game was not finished
+
+
 def test_another_game_than_the_saved_one_is_refused(desk: Desk) -> None:
     game = ("play", *ANA_BEN, "--source", desk.script("trotter"), "--seed", 5)
     assert desk.run(*game)[0] == desk.run(*game)[0] == 0  # the same command goes on
-    refused(desk.run("play", "--seed", 6), "begun with seed 5, not 6; leave the option out")
-    refused(desk.run("play", "--players", "Ana", "Cleo"), "begun with players")
-    refused(desk.run("play", "--rule", "hog_call=false"), "begun with changes")
+    refused(desk.run("play", "--seed", 6), "with --seed 5, not --seed 6; leave the option out")
+    refused(desk.run("play", "--players", "Ana", "Cleo"), "with --players Ana Ben, not --pl")
+    refused(desk.run("play", "--rule", "hog_call=false"), "rules box, not --rule hog_call=false;")
+    refused(desk.run("play", "--target", 60), "under rules box to 100, not --target 60;")
+    refused(desk.run("play", "--first", "ben"), "with --first Ana, not --first ben;")
+    refused(desk.run("play", "--odds", "kern2006"), "begun without --odds, not --odds kern2006;")
+    for same in (("--target", 100), ("--target", "faster"), ("--first", "ANA"), ("--rules", "box"),
+                 ("--players", "ana", "BEN"), ("--rule", "hog_call=true")):  # fmt: skip
+        assert desk.run("play", *same)[0] == 0
     refused(desk.run("scorepad", "--save", SAVE), "no game of `physim scorepad` but of `physim pl")
     assert desk.run("play")[0] == 0
 

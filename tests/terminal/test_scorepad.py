@@ -143,6 +143,13 @@ def test_a_finished_game_can_be_undone(desk: Desk) -> None:
     assert state_of(desk) == ([0, 0, 0], 100, 0)
 
 
+def test_the_next_game_on_the_pad_has_the_same_players_and_rules(desk: Desk) -> None:
+    desk.run(*THREE, "--target", 20, "--rule", "first_player=rotation", typed="turn 20; bank")
+    code, out, _ = desk.run("scorepad", "--new", typed="scores")
+    assert code == 0 and "To 20, rules box" in out and "* Ben 0" in out
+    assert "Games won this evening: Ana 1." in out
+
+
 def test_enter_takes_the_offer_and_nothing_else(desk: Desk) -> None:
     game = begin([90, 0])
     lines = iter(["", "t up", "", "t up", ""])
