@@ -239,18 +239,34 @@ def tell(start: Start, before: State, event: Event, after: State) -> list[str]:
             what = f"is corrected from {before.scores[seat]} to {event.score}"
         lines = [f"{names[seat]} {what}"]
     if after.winner is not None:
-        lines.append(f"{names[after.winner]} wins with {after.scores[after.winner]}")
-    elif after.turns != before.turns:
+        return [*lines, f"{names[after.winner]} wins with {after.scores[after.winner]}"]
+    reached = [seat for seat in after.playing if after.rules.reached(after.scores[seat])]
+    if reached and not any(map(before.rules.reached, before.scores)):
+        still = [names[seat] for seat in _rest_of_round(after)]
+        lines.append(
+            f"{names[reached[0]]} has reached {after.rules.target}; the round is the last, still "
+            f"to play: {', '.join(still)}"
+        )
+    if after.turns != before.turns:
         lines.append(f"{names[after.current]} is next")
     return lines
 
 
+def _rest_of_round(state: State) -> list[int]:
+    """Seats from the current one to the last before that which began."""
+    left = (state.first - state.current) % state.seats or state.seats
+    order = [(state.current + step) % state.seats for step in range(left)]
+    return [seat for seat in order if not state.out[seat]]
+
+
 def standings(start: Start, state: State) -> str:
-    """All banked points in one line."""
-    return ", ".join(
-        f"{player.name} {score}{' (out)' if out else ''}"
-        for player, score, out in zip(start.players, state.scores, state.out, strict=True)
-    )
+    """All banked points in one line, and the points of a turn under way."""
+    cells = []
+    for seat, (player, score) in enumerate(zip(start.players, state.scores, strict=True)):
+        under_way = seat == state.current and state.turn_total > 0 and state.winner is None
+        turn = f" + {state.turn_total} this turn" if under_way else ""
+        cells.append(f"{player.name} {score}{turn}{' (out)' if state.out[seat] else ''}")
+    return ", ".join(cells)
 
 
 def _thrown(names: Sequence[str], before: State, throw: Throw, after: State) -> list[str]:

@@ -23,6 +23,10 @@ class Console:
 
     In a terminal, lines can be edited and completed, and the game's status stands below them.
     Elsewhere, and in a terminal that cannot move its cursor, there are plain lines.
+
+    Attributes:
+        terminal: whether it can be edited.
+        typed: whether people type, rather than a script through a pipe.
     """
 
     def __init__(self, stdout: TextIO) -> None:
@@ -32,9 +36,9 @@ class Console:
             stdin = io.StringIO()
         elif isinstance(stdin, io.TextIOWrapper):
             stdin.reconfigure(errors="replace")  # a strange byte is a wrong move, not a failure
-        self._stdin, self._stdout, self._typed = stdin, stdout, stdin.isatty()
+        self._stdin, self._stdout, self.typed = stdin, stdout, stdin.isatty()
         self.terminal = (
-            self._typed and stdout.isatty() and os.environ.get("TERM", "dumb") not in _CANNOT
+            self.typed and stdout.isatty() and os.environ.get("TERM", "dumb") not in _CANNOT
         )
         if self.terminal:
             from prompt_toolkit import PromptSession
@@ -42,6 +46,7 @@ class Console:
             from prompt_toolkit.shortcuts import CompleteStyle
 
             self._session: PromptSession[str] = PromptSession(
+                enable_suspend=True,  # Ctrl-Z is the shell's
                 output=create_output(stdout),  # heeds NO_COLOR
                 complete_style=CompleteStyle.READLINE_LIKE,  # keeps no lines free for a menu
                 complete_while_typing=False,
@@ -68,7 +73,7 @@ class Console:
             completer = WordCompleter(list(words), WORD=True)
             toolbar = _FIT.fill(status) or None
             return self._session.prompt(prompt, completer=completer, bottom_toolbar=toolbar)
-        if self._typed:  # what comes through a pipe was written without seeing the question
+        if self.typed:  # what comes through a pipe was written without seeing the question
             self._stdout.write(prompt)
             self._stdout.flush()
         try:
@@ -76,10 +81,10 @@ class Console:
             if not line:
                 raise EOFError
         except (EOFError, KeyboardInterrupt):
-            if self._typed:  # what comes next begins a line
+            if self.typed:  # what comes next begins a line
                 self.say()
             raise
         line = line.rstrip("\r\n")
-        if not self._typed:
+        if not self.typed:
             self.say(f"> {line}")
         return line

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from physim.errors import GameError, hint, shown
-from physim.game.game import read_move, standings
+from physim.game.game import Game, read_move, standings
 from physim.game.game_state import Banked, Called, Event, Removed, State, Thrown
 from physim.game.outcomes import Distribution, odds
 from physim.rules.ruleset import RuleSet
@@ -35,14 +35,15 @@ HELP = """\
   call NAME POSITIONS  a Hog Call for the next throw, such as: call Ben t+r,
                        call Ben double snouter, sooee Ben sider; positions are
                        t(rotter) r(azorback) s(nouter) j(owler)
+  undo (u)             take back what was typed last, but no throw
   remove NAME          take a player out of the game
   scores (s)           everybody's points
   quit (q)             leave; the game is kept"""
 MOST_BARREN, MOST_WITHOUT_LEAD = 200, 3_000
 """Throws in a row that bring no points, and that take nobody beyond what somebody has had: after so
 many the game is left, as it might go on for ever. One throw of real pigs in five brings none."""
-WORDS = ("roll", "bank", "advice", "call", "remove", "scores", "help", "quit")
-_SHORT = {word[0]: word for word in ("roll", "bank", "advice", "scores", "help")}
+WORDS = ("roll", "bank", "advice", "call", "undo", "remove", "scores", "help", "quit")
+_SHORT = {word[0]: word for word in ("roll", "bank", "advice", "undo", "scores", "help")}
 _SHORT |= {"?": "help", "sooee": "call"}
 
 
@@ -190,6 +191,10 @@ class GameLoop(Session):
             turn = f" + {state.turn_total} this turn = {state.total}" if state.rolls else ""
             self.console.say(f"{name}: {state.scores[state.current]}{turn}")
             self.console.say(self._adviser.risk(state))
+            if state.rolls and state.call is None and state.rules.reached(state.total):
+                at_once = state.rules.end == "at_once"
+                ends = "wins" if at_once else "reaches the target; the round is the last"
+                self.console.say(f"Banking {ends}.")
         return self.ask(f"{name}: roll or bank > ", WORDS)
 
     def _enter(self, line: str) -> None:
@@ -199,7 +204,9 @@ class GameLoop(Session):
         verb = _SHORT.get(verb, verb)
         alone = self._bots[game.state.current] is not None
         if verb in ("call", "remove"):
-            self._do(read_move(f"{verb} {rest}", game.players, game.start.rules))
+            move = read_move(f"{verb} {rest}", game.players, game.start.rules)
+            if not isinstance(move, Removed) or self._agreed(move):
+                self._do(move)
         elif line and (verb not in WORDS or rest):
             near = hint(verb, WORDS) or "; `help` lists the moves"
             raise GameError(f"{shown(line)} is no move here{near}")
@@ -211,11 +218,36 @@ class GameLoop(Session):
             self._throw()
         elif verb == "bank":
             self._do(Banked())
+        elif verb == "undo":
+            self._take_back()
         elif verb == "advice":
             for text in self._adviser.advise(game.state):
                 say(text)
         else:
             say(HELP if verb == "help" else standings(game.start, game.state))
+
+    def _agreed(self, move: Removed) -> bool:
+        """Whether people who type are sure, as a game of two would be over."""
+        game = self.game
+        if not self.console.typed:
+            return True
+        seat = game.start.seat(move.player)
+        others = [game.players[other].name for other in game.state.playing if other != seat]
+        ends = f" {others[0]} then wins." if len(others) == 1 else ""
+        name = game.players[seat].name
+        return self.ask(f"Take {name} out?{ends} y or n > ", ()).lower() in ("y", "yes")
+
+    def _take_back(self) -> None:
+        """Undoes what a person typed last; throws stay, and bots would only do the same again."""
+        game = self.game
+        last = game.events[-1] if game.events else None
+        if isinstance(last, Thrown):
+            raise GameError("a throw stays; undo takes back what was typed since the last one")
+        if isinstance(last, Banked):
+            seat = Game(game.start, game.events[:-1]).state.current
+            if self._bots[seat] is not None:
+                raise GameError(f"{game.players[seat].name} banked; what a bot does stays")
+        self.undo()
 
     def _throw(self) -> None:
         """The bots may call, and the pigs roll."""

@@ -93,6 +93,18 @@ class Session:
     def _enter(self, line: str) -> None:
         raise NotImplementedError
 
+    def undo(self) -> None:
+        """Takes the last move back, saves the game, and tells.
+
+        Raises:
+            GameError: nothing has happened yet.
+            Stopped: the game cannot be saved.
+        """
+        game, after = self.game, self.game.state.copy()
+        event = game.undo()
+        self.saved.save()
+        self.console.say(f"Taken back: {tell(game.start, game.state, event, after)[0]}")
+
     def make(self, *events: Event) -> list[str]:
         """Makes moves, saves the game, and returns what they did.
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from physim.errors import ConfigError, GameError, optional, shown
 from physim.files import told, write_whole
-from physim.game.game import Game, read_move, tell
+from physim.game.game import Game, read_move
 from physim.game.game_state import Banked, Event, Points, Thrown
 from physim.rules.ruleset import COSTS, RuleSet
 from physim.rules.score import SCORING_POSES, SHORT_WORDS, labelled_throws, point_table, read_throw
@@ -98,18 +98,12 @@ class ScorePad(Session):
         elif word in ("scores", "score"):
             self._say_all(scoreboard(self.game))
         elif word in ("undo", "z"):
-            self._undo()
+            self.undo()
         else:
             turns = self.game.state.turns
             self._say_all(self.make(*read_entry(line, self.game)))
             if self.game.state.turns != turns:
                 self._say_all(scoreboard(self.game))
-
-    def _undo(self) -> None:
-        game, after = self.game, self.game.state.copy()
-        event = game.undo()
-        self.saved.save()
-        self.console.say(f"Taken back: {tell(game.start, game.state, event, after)[0]}")
 
     def _say_all(self, lines: list[str]) -> None:
         for line in lines:
@@ -123,7 +117,8 @@ def scoreboard(game: Game) -> list[str]:
     for seat, player in enumerate(game.players):
         mark = "*" if seat == state.current and state.winner is None else " "
         note = " won" if seat == state.winner else " out" if state.out[seat] else ""
-        cells.append(f"{mark} {player.name} {state.scores[seat]}{note}")
+        turn = f"+{state.turn_total}" if mark == "*" and state.turn_total else ""
+        cells.append(f"{mark} {player.name} {state.scores[seat]}{turn}{note}")
     width = max(map(len, cells)) + 2
     columns = max(1, 79 // width)
     rows = (cells[first : first + columns] for first in range(0, len(cells), columns))
@@ -135,7 +130,8 @@ def read_entry(line: str, game: Game) -> list[Event]:
 
     Args:
         line: as `read_move` takes it; `5`, `+5` or `-5`; or `turn 23`.
-        game: where it is to be made; a whole turn takes up to two moves.
+        game: where it is to be made; a whole turn takes up to two moves, but one that reaches the
+            target is not banked yet.
 
     Raises:
         GameError: a form, player or number that is none.
@@ -151,8 +147,11 @@ def read_entry(line: str, game: Game) -> list[Event]:
                 f"the turn has {turn} points already; add to them with +N and bank, or undo them "
                 "first"
             )
-        lost = int(rest) == 0
-        return [Thrown(read_throw("pig_out"))] if lost else [Points(int(rest)), Banked()]
+        points, state = int(rest), game.state
+        if not points:
+            return [Thrown(read_throw("pig_out"))]
+        ends = state.rules.reached(state.scores[state.current] + points)
+        return [Points(points)] if ends else [Points(points), Banked()]
     if verb == "turn":
         raise GameError("a whole turn is entered with its points, 0 or more, such as turn 23")
     if _POINTS.fullmatch(line):

@@ -134,6 +134,35 @@ def test_draws_go_on_where_they_were_left(desk: Desk) -> None:
     assert len(desk.events("whole.json")) == 6
 
 
+def test_undo_takes_back_what_was_typed_but_no_throw(desk: Desk) -> None:
+    script = desk.script("trotter", "double_trotter", "trotter", "double_snouter", "pig_out")
+    _, out, _ = desk.run(
+        "play", "--players", "Ana", "Ben", "hold:20", "--source", script,
+        typed="undo; roll; undo; b; undo; bank; roll; call Ana t; u; bank; scores; undo",
+    )  # fmt: skip
+    for line in (
+        "No: nothing to undo: the game has just begun",
+        "No: a throw stays; undo takes back what was typed since the last one",
+        "Taken back: Ana banks 5: 5",
+        "Ana: 0 + 5 this turn = 5",
+        "No: hold:20 banked; what a bot does stays",
+    ):
+        assert line in out.splitlines()
+    kinds = [event["event"] for event in desk.events(SAVE)]
+    assert kinds == ["throw", "bank", "throw", "bank", "throw", "throw", "bank"]
+
+
+def test_banking_wins_is_said_and_scores_tell_the_turn(desk: Desk) -> None:
+    game = ("play", *ANA_BEN, "--target", 20, "--source", desk.script("double_trotter"))
+    _, out, _ = desk.run(*game, typed="roll; scores")
+    assert "\nBanking wins.\n" in out and "\nAna 0 + 20 this turn, Ben 0\n" in out
+    _, out, _ = desk.run(*game, "--save", "b.json", "--rule", "end=end_of_round",
+                         typed="roll; bank")  # fmt: skip
+    assert "Banking reaches the target; the round is the last." in out
+    assert "Ana has reached 20; the round is the last, still to play: Ben" in out
+    assert "last" not in desk.run(*game, "--save", "c.json", typed="roll; bank")[1]
+
+
 def test_people_and_bots_shout_hog_calls(desk: Desk) -> None:
     """The bot calls razorbacks, once right and once wrong; then somebody calls for it."""
     script = desk.script(

@@ -138,8 +138,13 @@ def test_undo_goes_back_to_the_start_one_entry_after_the_other(desk: Desk) -> No
 
 
 def test_a_finished_game_can_be_undone(desk: Desk) -> None:
-    _, out, _ = desk.run(*THREE, typed="turn 100; 5; undo; scores")
-    assert "Ana wins with 100" in out and "No: the game is over, Ana has won" in out
+    _, out, _ = desk.run(*THREE, typed="turn 100; bank; 5; undo; scores")
+    assert "Enter (or bank) ends the game" in out.split("Ana wins")[0]
+    assert (
+        "* Ana 0+100" in out
+        and "Ana wins with 100" in out
+        and "No: the game is over, Ana has won" in out
+    )
     assert state_of(desk) == ([0, 0, 0], 100, 0)
 
 
@@ -177,6 +182,14 @@ def test_with_a_round_to_be_played_out_the_offer_says_so(desk: Desk) -> None:
     )
     assert "banks that; the round is played to its end" in " ".join(out.split())
     assert "wins" not in out
+
+
+def test_the_last_round_is_announced(desk: Desk) -> None:
+    rule = ("--rule", "end=end_of_round", "--first", "Ben")
+    _, out, _ = desk.run(*THREE, *rule, typed="turn 5; turn 100; bank; turn 3")
+    told = "Cleo has reached 100; the round is the last, still to play: Ana"
+    assert out.count("has reached") == 1 and told in " ".join(out.split())
+    assert "Cleo wins with 100" in out
 
 
 def test_everything_is_saved_at_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ import pytest
 pytest.importorskip("prompt_toolkit")
 
 ROOT = Path(__file__).parents[2]
-CTRL_C, CTRL_D, TAB = "\x03", "\x04", "\t"
+CTRL_C, CTRL_D, CTRL_Z, TAB = "\x03", "\x04", "\x1a", "\t"
 _PATIENCE_S = 120.0  # a machine that is busy with other things
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|[\r\x07]")
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3|4|9|10)\d(?:;\d+)*m")
@@ -122,6 +122,27 @@ def test_a_game_survives_kill_9_and_goes_on_with_its_next_throw(folder: Path) ->
     game.wait_for("hold:20: pig_out, loses the 0 of this turn")
     assert game.kill(signal.SIGTERM) == 143
     assert "The game is kept in physim-play.json; `physim play` goes on with it." in game.text
+
+
+def test_who_is_taken_out_is_asked_for_and_ctrl_z_is_no_part_of_an_entry(folder: Path) -> None:
+    game = Screen(folder, "play", "--players", "Ana", "Ben", "--source", "throws.txt")
+    game.wait_for("Ana: roll or bank >")
+    game.type("remove ben\r")
+    game.wait_for("Take Ben out? Ana then wins. y or n >")
+    game.type("n\r")
+    game.wait_for("n > n")
+    game.type("r\r")
+    game.wait_for("Ana: 0 + 15 this turn = 15")
+    game.type("b\r")
+    game.wait_for("Ben: roll or bank >")
+    game.type("undo\r")
+    game.wait_for("Taken back: Ana banks 15: 15")
+    # No job control in a session of its own: the signal to stop is not heeded there.
+    game.type(f"{CTRL_Z}sco{CTRL_Z}res\r")
+    game.wait_for("Ana 0 + 15 this turn, Ben 0")
+    game.type("remove ben\ry\r")
+    game.wait_for("Ana wins with 0")
+    assert game.end() == 0 and "^Z" not in game.text
 
 
 @pytest.mark.parametrize(
