@@ -77,7 +77,7 @@ EXTRAS = {
     "film": ("imageio-ffmpeg",),
     "mesh": ("coacd", "manifold3d"),
     "mujoco": ("mujoco",),
-    "pdf": ("fpdf2",),
+    "pdf": ("fpdf2", "matplotlib"),
     "plot": ("matplotlib",),
 }
 """Libraries of each extra, as in `pyproject.toml`; a test compares them."""

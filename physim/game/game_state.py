@@ -8,6 +8,7 @@ Who plays, in which order, from which scores: all that a game starts with.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from copy import copy
@@ -235,6 +236,8 @@ def call_refusal(state: State, seat: int, names: Sequence[object]) -> str:
 
 MAX_PLAYERS = 100
 _LONGEST_NAME = 40
+_JOINERS = re.compile("[\u200c\u200d\ufe0e\ufe0f\U000e0020-\U000e007f]")
+"""Letters without a shape of their own: Persian has them, and emoji of families and flags."""
 
 
 @dataclass(frozen=True)
@@ -263,9 +266,9 @@ class Start:
 
 
 def plain_name(name: str) -> str:
-    """A name as people compare it: without case, one space for many, accents in one form."""
-    composed = unicodedata.normalize("NFC", " ".join(name.split()))
-    return unicodedata.normalize("NFC", composed.casefold())
+    """A name as people compare it: no case, no joiners, one space for many, accents composed."""
+    seen = _JOINERS.sub("", " ".join(name.split()))
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", seen).casefold())
 
 
 def player_called(text: str, players: Sequence[Player]) -> Player | None:
@@ -313,7 +316,9 @@ def start(
     if len(given) != len(plain):
         raise GameError(f"{len(plain)} players, but {len(given)} scores to start from")
     for name, score in zip(plain, given, strict=True):
-        if len(name) > _LONGEST_NAME or not name.isprintable():
+        if not _JOINERS.sub("", name).isprintable() or not plain_name(name):
+            raise GameError(f"{shown(name)} is no name of a player: it has letters without a shape")
+        if sum(not unicodedata.combining(letter) for letter in plain_name(name)) > _LONGEST_NAME:
             raise GameError(
                 f"{shown(name)} is no name of a player: at most {_LONGEST_NAME} letters"
             )

@@ -273,7 +273,7 @@ class GameLoop(Session):
             if self._show is not None and not self._show(before.throws, title):
                 self._show = None
                 say("The window is closed; the game goes on without it.")
-            lines = picture(event.throw) + lines
+            lines = picture(event.throw, self.console.columns) + lines
         for line in lines:
             say(line)
         if isinstance(event, Removed) or game.state.turns != before.turns:
@@ -364,8 +364,10 @@ _ART = {
 }
 
 
-def picture(throw: Throw) -> list[str]:
-    """Both pigs side by side with the names of their poses; empty where the poses are not known.
+def picture(throw: Throw, columns: int = 2 * _WIDTH) -> list[str]:
+    """Both pigs with the names of their poses, side by side where there is room for it.
+
+    Empty where the poses are not known.
 
     Pigs that touch are drawn apart, as they would lie alone.
     """
@@ -375,6 +377,8 @@ def picture(throw: Throw) -> list[str]:
     for name, pose in zip(PIG_NAMES, throw.poses, strict=True):
         lines = _ART[pose].split("\n")[1:]
         drawn.append([*[""] * (_HEIGHT - len(lines)), *lines, f"  {name}: {pose.value}"])
+    if columns < 2 * _WIDTH:
+        return [line for pig in drawn for line in pig if line]
     rows = [
         "".join(line.ljust(_WIDTH) for line in row).rstrip() for row in zip(*drawn, strict=True)
     ]

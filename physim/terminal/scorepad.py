@@ -6,16 +6,19 @@ The one door to the PDF library.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from unicodedata import bidirectional
 
-from physim.errors import ConfigError, GameError, optional, shown
+from physim.errors import ConfigError, GameError, how_to_install, optional, shown
 from physim.files import told, write_whole
 from physim.game.game import Game, read_move
 from physim.game.game_state import Banked, Event, Points, Thrown
 from physim.rules.ruleset import COSTS, RuleSet
 from physim.rules.score import SCORING_POSES, SHORT_WORDS, labelled_throws, point_table, read_throw
+from physim.terminal.console import width
 from physim.terminal.savefile import Session
 from physim.types import Outcome
 
@@ -40,6 +43,7 @@ MAX_COLUMNS = 12
 _BLANK = 6  # columns where nobody is named
 _UPRIGHT = 6  # columns that fit an upright page
 _FONT, _LAST_LETTER = "Helvetica", "\xff"  # of every reader; it has the letters of Latin-1
+_FURTHER_FONT = "mpl-data/fonts/ttf/DejaVuSans.ttf"  # Matplotlib ships it
 _MARGIN_MM, _NUMBER_MM = 12.0, 10.0
 _LOWEST_LINE_MM = 6.0  # that can be written in
 _TURN_SHARE = 0.4  # of a column: a turn's points are shorter than the score
@@ -56,7 +60,7 @@ class ScorePad(Session):
             GameError: the game cannot be saved.
             EOFError: there is no more input.
         """
-        self._say_all(scoreboard(self.game))
+        self._say_all(scoreboard(self.game, self.console.columns))
         words = [*WORDS, *SHORT_WORDS, *labelled_throws()]
         while True:
             offered = self._offer()
@@ -96,22 +100,22 @@ class ScorePad(Session):
         elif word in ("help", "h", "?"):
             self.console.say(HELP)
         elif word in ("scores", "score"):
-            self._say_all(scoreboard(self.game))
+            self._say_all(scoreboard(self.game, self.console.columns))
         elif word in ("undo", "z"):
             self.undo()
         else:
             turns = self.game.state.turns
             self._say_all(self.make(*read_entry(line, self.game)))
             if self.game.state.turns != turns:
-                self._say_all(scoreboard(self.game))
+                self._say_all(scoreboard(self.game, self.console.columns))
 
     def _say_all(self, lines: list[str]) -> None:
         for line in lines:
             self.console.say(line)
 
 
-def scoreboard(game: Game) -> list[str]:
-    """All players in lines of 80 columns at most; `*` stands before whose turn it is."""
+def scoreboard(game: Game, room: int) -> list[str]:
+    """All players in lines of so many columns; `*` stands before whose turn it is."""
     state = game.state
     cells = []
     for seat, player in enumerate(game.players):
@@ -119,10 +123,11 @@ def scoreboard(game: Game) -> list[str]:
         note = " won" if seat == state.winner else " out" if state.out[seat] else ""
         turn = f"+{state.turn_total}" if mark == "*" and state.turn_total else ""
         cells.append(f"{mark} {player.name} {state.scores[seat]}{turn}{note}")
-    width = max(map(len, cells)) + 2
-    columns = max(1, 79 // width)
-    rows = (cells[first : first + columns] for first in range(0, len(cells), columns))
-    return ["".join(cell.ljust(width) for cell in row).rstrip() for row in rows]
+    widest = max(map(width, cells)) + 2
+    columns = max(1, room // widest)
+    padded = [cell + " " * (widest - width(cell)) for cell in cells]
+    rows = (padded[first : first + columns] for first in range(0, len(cells), columns))
+    return ["".join(row).rstrip() for row in rows]
 
 
 def read_entry(line: str, game: Game) -> list[Event]:
@@ -180,12 +185,6 @@ def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -
         raise ConfigError(
             f"a sheet has room for {MAX_COLUMNS} players, found {len(columns)}; print two"
         )
-    for name in columns:
-        if not name.isprintable() or max(name, default="") > _LAST_LETTER:
-            raise ConfigError(
-                f"the sheet's font cannot write {shown(name)}; write it otherwise, or leave "
-                "--players out and fill the names in by hand"
-            )
     pdf = fpdf.FPDF("portrait" if len(columns) <= _UPRIGHT else "landscape", format="A4")
     pdf.set_title("Pass the Pigs: score sheet")
     pdf.set_margin(_MARGIN_MM)
@@ -200,9 +199,37 @@ def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -
             0, 4, f"**{subject}:** {text}", align="L", markdown=True, new_x="LMARGIN", new_y="NEXT"
         )
     pdf.ln(2)
+    _set_font_of(pdf, columns)
     _grid(pdf, columns, rounds)
     with told(ConfigError, f"--sheet {path}: cannot be written", "name a file elsewhere"):
         write_whole(path, bytes(pdf.output()))
+
+
+def _set_font_of(pdf: Any, names: Sequence[str]) -> None:
+    """A font that has all letters of the names, or a ConfigError: every reader's, or DejaVu Sans.
+
+    Letters that are written from right to left or joined would take another library.
+    """
+    letters = set("".join(names))
+    if max(letters, default="") <= _LAST_LETTER:
+        return
+    package = find_spec("matplotlib")
+    has: Container[int] = ()
+    if package is not None and package.submodule_search_locations:
+        plain = Path(package.submodule_search_locations[0], _FURTHER_FONT)
+        bold = plain.with_stem(f"{plain.stem}-Bold")  # of the heads
+        if plain.is_file() and bold.is_file():
+            pdf.add_font("DejaVu", fname=plain)
+            pdf.add_font("DejaVu", style="B", fname=bold)
+            pdf.set_font("DejaVu", size=8)
+            has = pdf.fonts["dejavuB"].cmap
+    for name in names:
+        if any(ord(x) not in has or bidirectional(x) in ("R", "AL") for x in name):
+            install = "" if package else f" or get a font by {how_to_install('pdf')},"
+            raise ConfigError(
+                f"the sheet's font cannot write {shown(name)}; write it otherwise,{install} or "
+                "leave --players out and fill the names in by hand"
+            )
 
 
 def point_lines() -> list[str]:
@@ -256,8 +283,8 @@ def rule_lines(rules: RuleSet) -> list[str]:
 def _grid(pdf: Any, columns: Sequence[str], rounds: int) -> None:
     """Two columns a player, and a line a round with its number; on as many pages as it takes."""
     room_mm = (pdf.h - _MARGIN_MM - pdf.get_y()) / (rounds + 1)
-    width = (pdf.epw - _NUMBER_MM) / len(columns)
-    widths = [_NUMBER_MM, *[_TURN_SHARE * width, (1 - _TURN_SHARE) * width] * len(columns)]
+    share = (pdf.epw - _NUMBER_MM) / len(columns)
+    widths = [_NUMBER_MM, *[_TURN_SHARE * share, (1 - _TURN_SHARE) * share] * len(columns)]
     pdf.set_auto_page_break(True, _MARGIN_MM)
     with pdf.table(
         col_widths=widths,

@@ -9,8 +9,9 @@ import pytest
 
 from physim.errors import PhysimError
 from physim.game.record import load
+from physim.terminal.console import fitted, width
 from physim.terminal.savefile import SavedGame, sole_keeper
-from physim.terminal.scorepad import ScorePad, read_entry
+from physim.terminal.scorepad import ScorePad, read_entry, scoreboard
 from tests.game.games import begin, do, winner
 from tests.terminal.commands import Desk, refused
 
@@ -114,6 +115,32 @@ def test_a_player_is_the_one_who_has_that_name(
     assert state_of(desk) == (scores, 0, 2)
 
 
+FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+ALIREZA = "\u0639\u0644\u06cc\u200c\u0631\u0636\u0627"
+
+
+def test_names_of_all_scripts_stand_in_columns(desk: Desk) -> None:
+    code, out, _ = desk.run("scorepad", "--players", "\u674e\u5c0f\u9f8d", "Ana", FAMILY, ALIREZA)
+    assert code == 0
+    line = out.splitlines()[2]
+    starts = [width(line[: line.index(name)]) for name in ("Ana", FAMILY, ALIREZA)]
+    assert starts[2] - starts[1] == starts[1] - starts[0] == width(FAMILY) + 6
+    refused(desk.run("scorepad", "--players", "A\u200d", "a", "--new"), "which look alike")
+    refused(desk.run("scorepad", "--players", "\u200d", "a", "--new"), "letters without a shape")
+    refused(desk.run("scorepad", "--players", "A" * 41, "a", "--new"), "at most 40 letters")
+
+
+def test_a_narrow_terminal_breaks_lines_between_words_and_keeps_all_scores() -> None:
+    game = begin([95, 17, 40], end="end_of_round")
+    for room in (20, 39, 79):
+        lines = scoreboard(game, room)
+        assert max(map(width, lines)) <= room
+        assert "".join(lines).split() == ["*", "Ana", "95", "Ben", "17", "Cleo", "40"]
+    told = fitted("Ana has 100 with this turn, 100 are needed: Enter (or bank) banks that.", 39)
+    assert told == ["Ana has 100 with this turn, 100 are", "  needed: Enter (or bank) banks that."]
+    assert fitted("x" * 25, 20) == ["x" * 20, "  " + "x" * 5]
+
+
 @pytest.mark.parametrize("pair", [("ana", "Ana"), ("Zo\u00eb", "Zoe\u0308"), ("Straße", "STRASSE")])
 def test_names_that_look_alike_are_refused(desk: Desk, pair: tuple[str, str]) -> None:
     refused(desk.run("scorepad", "--players", *pair), "which look alike; give each a name of")
@@ -162,6 +189,8 @@ def test_enter_takes_the_offer_and_nothing_else(desk: Desk) -> None:
     said = []
 
     class Keys:
+        columns = 79
+
         def say(self, text: str = "") -> None:
             said.append(text)
 

@@ -42,11 +42,25 @@ def test_a_sheet_is_one_page_with_a_cell_a_player_and_round(
 def test_what_cannot_be_printed_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     sheet = ("scorepad", "--sheet", "sheet.pdf", "--players")
     pytest.importorskip("fpdf")
-    refused(desk.run(*sheet, "Łukasz", "Ben"), "fill the names in by hand")
+    refused(
+        desk.run(*sheet, "\u0639\u0644\u06cc", "Ben"),
+        "fill the names in by hand",
+    )
     refused(desk.run(*sheet, *map(str, range(13))), "room for 12 players")
     monkeypatch.setitem(sys.modules, "fpdf", None)
-    refused(desk.run(*sheet, "Ana", "Ben"), "-m pip install fpdf2;")
+    refused(desk.run(*sheet, "Ana", "Ben"), "-m pip install fpdf2 matplotlib;")
     assert not any(desk.folder.iterdir())
+
+
+def test_a_name_that_latin_1_lacks_is_written_in_an_embedded_font(desk: Desk) -> None:
+    pytest.importorskip("fpdf")
+    pytest.importorskip("matplotlib")
+    sheet = ("scorepad", "--sheet", "sheet.pdf", "--players")
+    assert desk.run(*sheet, "\u0141ukasz", "O\u2019Brien")[0] == 0
+    pdf = (desk.folder / "sheet.pdf").read_bytes()
+    assert b"DejaVuSans" in pdf and b"/FontFile2" in pdf
+    assert desk.run(*sheet, "Lukasz", "Brien")[0] == 0
+    assert b"DejaVuSans" not in (desk.folder / "sheet.pdf").read_bytes()
 
 
 def test_the_sheet_reminds_of_the_rules_that_are_played() -> None:
