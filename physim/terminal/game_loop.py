@@ -29,7 +29,8 @@ from physim.terminal.savefile import SavedGame, Session, Stopped
 from physim.types import PIG_NAMES, Pose
 
 HELP = """\
-  roll (r)             throw the pigs
+  Enter                throw; of a bot: its whole turn
+  roll (r)             throw once, of a bot too, so that you may call in between
   bank (b)             stop, and keep the turn's points
   advice (a)           whether to throw, and why
   call NAME POSITIONS  a Hog Call for the next throw, such as: call Ben t+r,
@@ -160,6 +161,7 @@ class GameLoop(Session):
         self._pause, self._show = pause and None in bots, show
         self._barren = self._without_lead = 0
         self._lead = max(self.game.state.scores)
+        self._let_throw = -1  # number of the turn that a bot plays without a question
         self._told = -1  # moves that had been made when the state was last shown
 
     def play(self) -> bool:
@@ -183,9 +185,11 @@ class GameLoop(Session):
 
     def _ask(self, name: str, bot: Strategy | None) -> str:
         """What people want now; empty where a bot is to throw."""
-        if bot is not None:
-            return self.ask(f"{name} throws: Enter, or call > ", WORDS) if self._pause else ""
         state = self.game.state
+        if bot is not None:
+            if not self._pause or self._let_throw == state.turns:
+                return ""
+            return self.ask(f"{name} throws: Enter, or call > ", WORDS)
         if self._told != len(self.game.events):  # not again after a question
             self._told = len(self.game.events)
             turn = f" + {state.turn_total} this turn = {state.total}" if state.rolls else ""
@@ -195,7 +199,8 @@ class GameLoop(Session):
                 at_once = state.rules.end == "at_once"
                 ends = "wins" if at_once else "reaches the target; the round is the last"
                 self.console.say(f"Banking {ends}.")
-        return self.ask(f"{name}: roll or bank > ", WORDS)
+        what = "roll" if state.call or not state.rolls else "roll or bank"
+        return self.ask(f"{name}: {what} > ", WORDS)
 
     def _enter(self, line: str) -> None:
         game, say = self.game, self.console.say
@@ -210,11 +215,11 @@ class GameLoop(Session):
         elif line and (verb not in WORDS or rest):
             near = hint(verb, WORDS) or "; `help` lists the moves"
             raise GameError(f"{shown(line)} is no move here{near}")
-        elif verb in ("roll", "bank") and alone:
+        elif verb == "bank" and alone:
             raise GameError(f"it is the turn of {game.current.name}, who plays alone; press Enter")
-        elif not line and not alone:
-            raise GameError("enter roll (r) or bank (b); help lists the rest")
         elif verb in ("", "roll"):
+            if not line:
+                self._let_throw = game.state.turns
             self._throw()
         elif verb == "bank":
             self._do(Banked())

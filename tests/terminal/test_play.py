@@ -12,6 +12,7 @@ import pytest
 import physim
 from physim.game.outcomes import Distribution, draws
 from physim.rules.score import labelled_throws
+from physim.terminal.savefile import Session
 from physim.types import Pose, PoseReading
 from tests.terminal.commands import Desk, refused
 
@@ -195,9 +196,29 @@ def test_a_bots_throw_waits_for_people_with_pause(desk: Desk) -> None:
         typed="roll; bank; bank; call Ana trotter+snouter; roll; scores",
     )  # fmt: skip
     assert code == 0
-    assert out.count("it is the turn of hold:20, who plays alone") == 2  # bank, roll
-    assert "Ana calls trotter+snouter" in out
-    assert len(desk.events(SAVE)) == 3  # throw, bank, call: nobody pressed Enter
+    assert out.count("it is the turn of hold:20, who plays alone; press Enter") == 1  # bank
+    assert "Ana called right: Ana 20 to 50, hold:20 0 to 0" in out
+    kinds = [event["event"] for event in desk.events(SAVE)]
+    assert kinds == ["throw", "bank", "call", "throw"]  # `roll` is one throw of the bot's
+
+
+def test_enter_throws_and_plays_a_bots_whole_turn(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.script("trotter", "trotter", "snouter", "trotter", "pig_out", "trotter", "snouter")
+    asked: list[str] = []
+    typed = iter(["", "bank", "", "", "quit"])
+
+    def ask(self: Session, prompt: str, words: object) -> str:
+        asked.append(prompt)
+        return next(typed)
+
+    monkeypatch.setattr("physim.terminal.savefile.Session.ask", ask)
+    desk.run("play", "--players", "Ana", "hold:20", "--source", "throws.txt", "--pause")
+    kinds = [event["event"] for event in desk.events(SAVE)]
+    assert kinds == ["throw", "bank", "throw", "throw", "throw", "bank", "throw"]
+    assert asked == ["Ana: roll > ", "Ana: roll or bank > ", "hold:20 throws: Enter, or call > ",
+                     "Ana: roll > ", "hold:20 throws: Enter, or call > "]  # fmt: skip
 
 
 def test_rotation_hands_the_first_throw_on_to_the_next_player(desk: Desk) -> None:
