@@ -32,7 +32,7 @@ from physim.cli.options import SEED, file_path, given_options, pig_options, whol
 from physim.cli.output import clean_stdout
 from physim.config import SetupOptions, text, whole
 from physim.errors import ConfigError, GameError, shown_name
-from physim.files import read_plain
+from physim.files import read_plain, told, write_whole
 from physim.seeding import MAX_SEED
 
 if TYPE_CHECKING:
@@ -107,10 +107,19 @@ def play(save: Path, new: bool, pause: bool | None, watch: bool, **options: Any)
     "are left blank.",
 )
 @click.option(
+    "--csv",
+    "table",
+    type=file_path,
+    metavar="FILE.csv",
+    help="Write the turns of the game that is kept, a line each, and keep no score.",
+)
+@click.option(
     "--rounds", type=whole_number(1, 60), default=24, metavar="N", help="Lines of the sheet."
 )
 @rules_options
-def scorepad(save: Path, new: bool, sheet: Path | None, rounds: int, **options: Any) -> None:
+def scorepad(
+    save: Path, new: bool, sheet: Path | None, table: Path | None, rounds: int, **options: Any
+) -> None:
     """Keep score for real pigs on a real table.
 
     Enter how the pigs lie, or points; `help` lists it all. Each entry is saved, and the same
@@ -123,6 +132,17 @@ def scorepad(save: Path, new: bool, sheet: Path | None, rounds: int, **options: 
         with clean_stdout() as stdout:
             write_sheet(sheet, rules_of(options), players_of(options), rounds)
             stdout.write(f"{sheet}\n")
+        return
+    if table is not None:
+        from physim.game.record import load
+        from physim.game.turns import turns_csv
+
+        check_output("--csv", table, ".csv")
+        game = load(save)
+        with clean_stdout() as stdout:
+            with told(ConfigError, f"--csv {table}: cannot be written", "name a file elsewhere"):
+                write_whole(table, turns_csv(game).encode())
+            stdout.write(f"{table}\n")
         return
     from physim.terminal.console import Console
     from physim.terminal.scorepad import ScorePad

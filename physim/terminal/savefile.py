@@ -93,8 +93,8 @@ class Session:
     def _enter(self, line: str) -> None:
         raise NotImplementedError
 
-    def undo(self) -> None:
-        """Takes the last move back, saves the game, and tells.
+    def undo(self) -> Event:
+        """Takes the last move back, saves the game, tells, and returns the move.
 
         Raises:
             GameError: nothing has happened yet.
@@ -104,6 +104,7 @@ class Session:
         event = game.undo()
         self.saved.save()
         self.console.say(f"Taken back: {tell(game.start, game.state, event, after)[0]}")
+        return event
 
     def make(self, *events: Event) -> list[str]:
         """Makes moves, saves the game, and returns what they did.

@@ -16,10 +16,11 @@ from physim.errors import ConfigError, GameError, how_to_install, optional, show
 from physim.files import told, write_whole
 from physim.game.game import Game, read_move
 from physim.game.game_state import Banked, Event, Points, Thrown
+from physim.game.turns import turns_of
 from physim.rules.ruleset import COSTS, RuleSet
 from physim.rules.score import SCORING_POSES, SHORT_WORDS, labelled_throws, point_table, read_throw
-from physim.terminal.console import width
-from physim.terminal.savefile import Session
+from physim.terminal.console import Console, width
+from physim.terminal.savefile import SavedGame, Session
 from physim.types import Outcome
 
 HELP = """\
@@ -31,11 +32,25 @@ HELP = """\
   bank (b)                the turn is over, its points are banked
   undo                    takes the last move back, as far as the start; a whole
                           turn is two: its points, and banking them
+  redo                    makes again what undo took back
+  turns                   a line a round: points before + this turn = after
   correct NAME 40         sets somebody's banked points
   remove NAME             takes a player out
   call NAME t+r           a Hog Call for the next throw (trotter+razorback)
   scores  help  quit      the pad is saved after every entry"""
-WORDS = ("bank", "undo", "turn", "correct", "remove", "call", "scores", "help", "quit")
+WORDS = (
+    "bank",
+    "undo",
+    "redo",
+    "turns",
+    "turn",
+    "correct",
+    "remove",
+    "call",
+    "scores",
+    "help",
+    "quit",
+)
 _POINTS = re.compile(r"[+-]?\d{1,9}")
 _TURN = re.compile(r"\d{1,9}")
 
@@ -52,6 +67,11 @@ _HOW = "On each line: the turn's points to the left, the score with them to the 
 
 class ScorePad(Session):
     """Keeps score."""
+
+    def __init__(self, saved: SavedGame, console: Console) -> None:
+        """Takes the game and who is asked."""
+        super().__init__(saved, console)
+        self._undone: list[Event] = []  # since the last entry, the first one last
 
     def keep(self) -> bool:
         """Takes entries until somebody leaves; never over, as the last entry can be undone.
@@ -102,10 +122,22 @@ class ScorePad(Session):
         elif word in ("scores", "score"):
             self._say_all(scoreboard(self.game, self.console.columns))
         elif word in ("undo", "z"):
-            self.undo()
+            self._undone.append(self.undo())
+        elif word == "turns":
+            self._say_all(turn_table(self.game, self.console.columns))
         else:
             turns = self.game.state.turns
-            self._say_all(self.make(*read_entry(line, self.game)))
+            if word == "redo":
+                if not self._undone:
+                    raise GameError("nothing to redo: no undo since the last entry")
+                told = self.make(self._undone[-1])
+                self._undone.pop()
+            else:
+                told = self.make(*read_entry(line, self.game))
+                self._undone.clear()
+            self._say_all(told)
+            if self.game.winner is not None:
+                self._say_all(turn_table(self.game, self.console.columns))
             if self.game.state.turns != turns:
                 self._say_all(scoreboard(self.game, self.console.columns))
 
@@ -128,6 +160,31 @@ def scoreboard(game: Game, room: int) -> list[str]:
     padded = [cell + " " * (widest - width(cell)) for cell in cells]
     rows = (padded[first : first + columns] for first in range(0, len(cells), columns))
     return ["".join(row).rstrip() for row in rows]
+
+
+def turn_table(game: Game, room: int) -> list[str]:
+    """A line a round and a column a player, such as `62+21=83`; where that is too wide, a turn."""
+    names = [player.name for player in game.players]
+    rows: list[dict[str, str]] = []
+    for turn in turns_of(game):
+        if not rows or turn.player in rows[-1]:
+            rows.append({})
+        sum_of = f"{turn.before}+{turn.points}={turn.after}"
+        lost = "lost" if turn.before == turn.after else f"lost, {turn.after}"
+        rows[-1][turn.player] = sum_of if turn.ended_by == "bank" else lost
+    if not rows:
+        return ["No turn is finished yet."]
+    table = [dict(zip(names, names, strict=True)), *rows]
+    columns = [[row.get(name, "") for row in table] for name in names]
+    widths = [max(map(width, column)) + 2 for column in columns]
+    if sum(widths) - 2 > room:
+        return [f"{name} {cell}" for row in rows for name, cell in row.items()]
+    return [
+        "".join(
+            cell + " " * (wide - width(cell)) for cell, wide in zip(line, widths, strict=True)
+        ).rstrip()
+        for line in zip(*columns, strict=True)
+    ]
 
 
 def read_entry(line: str, game: Game) -> list[Event]:

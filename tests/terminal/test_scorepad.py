@@ -11,7 +11,7 @@ from physim.errors import PhysimError
 from physim.game.record import load
 from physim.terminal.console import fitted, width
 from physim.terminal.savefile import SavedGame, sole_keeper
-from physim.terminal.scorepad import ScorePad, read_entry, scoreboard
+from physim.terminal.scorepad import ScorePad, read_entry, scoreboard, turn_table
 from tests.game.games import begin, do, winner
 from tests.terminal.commands import Desk, refused
 
@@ -173,6 +173,39 @@ def test_a_finished_game_can_be_undone(desk: Desk) -> None:
         and "No: the game is over, Ana has won" in out
     )
     assert state_of(desk) == ([0, 0, 0], 100, 0)
+
+
+def test_the_turns_of_a_game_as_a_table_and_as_csv(desk: Desk) -> None:
+    """The worked example's scores by hand: before, this turn, after."""
+    _, out, _ = desk.run(
+        *THREE,
+        typed="correct Ana 62; correct Ben 75; correct Cleo 81; turns;"
+        "r up; up up; t s; bank; t t; out; t down; oinker; pig_out; s s; bank; turns",
+    )
+    table = ["Ana", "Ben", "Cleo", "62+21=83", "lost", "lost,", "0", "lost", "75+40=115"]
+    assert "No turn is finished yet." in out
+    for told in (out.split("wins with 115")[1], out.split("> turns")[-1]):
+        assert told.split()[: len(table)] == table
+    assert desk.run("scorepad", "--csv", "turns.csv")[:2] == (0, "turns.csv\n")
+    assert (desk.folder / "turns.csv").read_text().splitlines() == [
+        "turn,player,before,points,after,ended_by",
+        "1,Ana,62,21,83,bank",
+        "2,Ben,75,0,75,pig_out",
+        "3,Cleo,81,0,0,oinker",
+        "4,Ana,83,0,83,pig_out",
+        "5,Ben,75,40,115,bank",
+    ]
+    assert turn_table(load(desk.folder / SAVE), 20)[:2] == ["Ana 62+21=83", "Ben lost"]
+    refused(desk.run("scorepad", "--csv", "turns.txt"), "must end in .csv")
+    refused(desk.run("scorepad", "--csv", "t.csv", "--save", "no.json"), "no saved game there")
+
+
+def test_redo_makes_again_what_undo_took_back(desk: Desk) -> None:
+    _, out, _ = desk.run(*THREE, typed="redo; t up; turn 9; bank; undo; undo; redo; redo; redo")
+    assert state_of(desk) == ([5, 0, 0], 0, 1)
+    assert out.count("No: nothing to redo: no undo since the last entry") == 2
+    desk.run("scorepad", typed="undo; undo; 7; redo")
+    assert state_of(desk) == ([0, 0, 0], 7, 0)
 
 
 def test_the_next_game_on_the_pad_has_the_same_players_and_rules(desk: Desk) -> None:
