@@ -116,9 +116,21 @@ def play(save: Path, new: bool, pause: bool | None, watch: bool, **options: Any)
 @click.option(
     "--rounds", type=whole_number(1, 60), default=24, metavar="N", help="Lines of the sheet."
 )
+@click.option(
+    "--paper",
+    type=click.Choice(["A4", "Letter"], case_sensitive=False),
+    default="A4",
+    help="Size of the sheet.",
+)
 @rules_options
 def scorepad(
-    save: Path, new: bool, sheet: Path | None, table: Path | None, rounds: int, **options: Any
+    save: Path,
+    new: bool,
+    sheet: Path | None,
+    table: Path | None,
+    rounds: int,
+    paper: str,
+    **options: Any,
 ) -> None:
     """Keep score for real pigs on a real table.
 
@@ -130,7 +142,7 @@ def scorepad(
 
         check_output("--sheet", sheet, ".pdf")
         with clean_stdout() as stdout:
-            write_sheet(sheet, rules_of(options), players_of(options), rounds)
+            write_sheet(sheet, rules_of(options), players_of(options), rounds, paper)
             stdout.write(f"{sheet}\n")
         return
     if table is not None:

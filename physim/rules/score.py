@@ -191,6 +191,8 @@ SHORT_WORDS = {
     "down": "side_dot_down",
     "dot down": "side_dot_down",
     "out": "pig_out",
+    "p": "pig_out",
+    "d": "sider",
     "o": "oinker",
     "bacon": "oinker",
     "makin bacon": "oinker",

@@ -16,7 +16,8 @@ from typing import TextIO
 
 _CANNOT = ("dumb", "unknown", "")  # terminals that cannot move their cursor
 _COLUMNS, _FEWEST_COLUMNS = 79, 20
-_GAP = re.compile(r"(?<=\S) {2,}")  # between the columns of a help text
+_DEEP = 10  # an indentation that goes on with the last column of a help text
+_GAP = re.compile(r"(?<=\S) {2,}(?!.*\S {2,})")  # before the last column of a help text
 
 
 def width(text: str) -> int:
@@ -28,12 +29,16 @@ def width(text: str) -> int:
     return get_cwidth(text)
 
 
-def fitted(line: str, columns: int, indent: str = "  ") -> list[str]:
+def fitted(line: str, columns: int) -> list[str]:
     """A line in as many as it takes; words are broken only where they are wider than a line."""
     if width(line) <= columns:
         return [line]
     own = line[: len(line) - len(line.lstrip())]
-    lines, current = [], own if len(own) < columns // 3 else indent
+    if len(own) < _DEEP:
+        indent = max(own, "  ")
+    else:
+        own = indent = "    "
+    lines, current = [], own
     for word in line.split():
         joint = "" if not current.strip() else " "
         if joint and width(current + joint + word) > columns:
@@ -86,10 +91,10 @@ class Console:
         """Writes a line, or as many as it takes in this terminal, seen at once."""
         columns = self.columns
         for line in text.split("\n"):
-            parts = [line] if width(line) <= columns else _GAP.split(line)
+            parts = [line] if width(line) <= columns else _GAP.split(line, maxsplit=1)
             told = [*fitted(parts[0], columns)]
             for part in parts[1:]:
-                told += fitted(f"    {part}", columns, "    ")
+                told += fitted(f"    {part}", columns)
             self._stdout.write("\n".join(told) + "\n")
         self._stdout.flush()
 

@@ -30,7 +30,7 @@ from physim.types import PIG_NAMES, Pose
 
 HELP = """\
   Enter                throw; of a bot: its whole turn
-  roll (r)             throw once, of a bot too, so that you may call in between
+  roll (r)             throw once, also for a bot, to call in between
   bank (b)             stop, and keep the turn's points
   advice (a)           whether to throw, and why
   call NAME POSITIONS  a Hog Call for the next throw, such as: call Ben t+r,

@@ -26,12 +26,13 @@ from physim.types import Outcome
 HELP = """\
   t up, trotter snouter   how the two pigs lie: t(rotter) r(azorback) s(nouter)
                           j(owler), up or down: on a side, dot up or down
-  out  oinker  piggyback  a Pig Out, pigs that touch, a pig on the other
+  out (p)  sider (d)      pigs on opposite sides, on the same side
+  oinker (o)  piggyback   pigs that touch, a pig on the other
   5  +10  -1              points of this turn, without the pigs
   turn 23                 a whole turn, banked; turn 0: lost
   bank (b)                the turn is over, its points are banked
-  undo                    takes the last move back, as far as the start; a whole
-                          turn is two: its points, and banking them
+  undo                    takes the last move back, as far as the start; a
+                          whole turn is two: its points, and banking them
   redo                    makes again what undo took back
   turns                   a line a round: points before + this turn = after
   correct NAME 40         sets somebody's banked points
@@ -221,8 +222,10 @@ def read_entry(line: str, game: Game) -> list[Event]:
     return [read_move(line, game.players, game.start.rules, WORDS)]
 
 
-def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -> None:
-    """A4: the points, the rules, and a column a player with a line a round.
+def write_sheet(
+    path: Path, rules: RuleSet, names: Sequence[str], rounds: int, paper: str = "A4"
+) -> None:
+    """The points, the rules, and a column a player with a line a round.
 
     One page, and more where the lines would be too low to write in.
 
@@ -231,6 +234,7 @@ def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -
         rules: that the sheet reminds of.
         names: of the players; none leaves the columns' heads blank.
         rounds: lines to write in.
+        paper: `A4` or `Letter`.
 
     Raises:
         ConfigError: no PDF library, too many players, a name that the font cannot write, or a
@@ -242,7 +246,7 @@ def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -
         raise ConfigError(
             f"a sheet has room for {MAX_COLUMNS} players, found {len(columns)}; print two"
         )
-    pdf = fpdf.FPDF("portrait" if len(columns) <= _UPRIGHT else "landscape", format="A4")
+    pdf = fpdf.FPDF("portrait" if len(columns) <= _UPRIGHT else "landscape", format=paper)
     pdf.set_title("Pass the Pigs: score sheet")
     pdf.set_margin(_MARGIN_MM)
     pdf.set_auto_page_break(False)

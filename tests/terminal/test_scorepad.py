@@ -56,6 +56,8 @@ def test_the_worked_example_of_the_scoring_chart(desk: Desk) -> None:
         ("remove Ben", ["remove Ben"]),
         ("Correct Ben 7", ["correct Ben 7"]),
         ("Pig Out", ["pig_out"]),
+        ("p", ["pig_out"]),
+        ("d", ["sider"]),
         ("trotter and snouter", ["trotter snouter"]),
         ("SOOEE Ben trotter and razorback", ["call Ben trotter+razorback"]),
         ("Sooee! ben double snouter", ["call Ben double_snouter"]),
@@ -138,6 +140,10 @@ def test_a_narrow_terminal_breaks_lines_between_words_and_keeps_all_scores() -> 
         assert "".join(lines).split() == ["*", "Ana", "95", "Ben", "17", "Cleo", "40"]
     told = fitted("Ana has 100 with this turn, 100 are needed: Enter (or bank) banks that.", 39)
     assert told == ["Ana has 100 with this turn, 100 are", "  needed: Enter (or bank) banks that."]
+    assert fitted(f"{' ' * 23}such as: call Ben double snouter, sooee", 39) == [
+        "    such as: call Ben double snouter,",
+        "    sooee",
+    ]
     assert fitted("x" * 25, 20) == ["x" * 20, "  " + "x" * 5]
 
 

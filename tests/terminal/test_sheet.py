@@ -63,6 +63,16 @@ def test_a_name_that_latin_1_lacks_is_written_in_an_embedded_font(desk: Desk) ->
     assert b"DejaVuSans" not in (desk.folder / "sheet.pdf").read_bytes()
 
 
+@pytest.mark.parametrize(("paper", "box"), [("A4", "595.28 841.89"), ("letter", "612 792")])
+def test_a_sheet_has_the_paper_that_is_asked_for(desk: Desk, paper: str, box: str) -> None:
+    pytest.importorskip("fpdf")
+    assert desk.run("scorepad", "--sheet", "s.pdf", "--paper", paper)[0] == 0
+    sizes = re.findall(rb"/MediaBox \[0 0 ([\d. ]+)\]", (desk.folder / "s.pdf").read_bytes())
+    assert sizes and {tuple(round(float(side), 1) for side in size.split()) for size in sizes} == {
+        tuple(round(float(side), 1) for side in box.split())
+    }
+
+
 def test_the_sheet_reminds_of_the_rules_that_are_played() -> None:
     told = {name: " ".join(rule_lines(load_rules(name))) for name in rule_set_names()}
     assert "oinker (the pigs touch), lose all points of the game;" in told["box"]

@@ -138,8 +138,9 @@ def test_who_is_taken_out_is_asked_for_and_ctrl_z_is_no_part_of_an_entry(folder:
     game.wait_for("Ben: roll >")
     game.type("undo\r")
     game.wait_for("Taken back: Ana banks 15: 15")
-    game.wait_for("Taken back: Ana banks 15: 15\nAna: 0 + 15 this turn = 15\nNext throw: 21.3 % lose "
-                  "the turn's 15, 0.4 % all 15; +1.5 on average.\nAna: roll or bank >")  # fmt: skip
+    asked_again = "0.4 % all 15; +1.5 on average.\nAna: roll or bank >"
+    game.wait_for(f"Taken back: Ana banks 15: 15\nAna: 0 + 15 this turn = 15\nNext throw: 21.3 % "
+                  f"lose the turn's 15, {asked_again}")  # fmt: skip
     # No job control in a session of its own: the signal to stop is not heeded there.
     game.type(f"{CTRL_Z}sco{CTRL_Z}res\r")
     game.wait_for("Ana 0 + 15 this turn, Ben 0")
