@@ -114,6 +114,12 @@ def play(save: Path, new: bool, pause: bool | None, watch: bool, **options: Any)
     help="Write the turns of the game that is kept, a line each, and keep no score.",
 )
 @click.option(
+    "--counts",
+    type=file_path,
+    metavar="FILE.csv",
+    help="Write how often each pair of poses was entered (black, pink, rolls), and keep no score.",
+)
+@click.option(
     "--rounds", type=whole_number(1, 60), default=24, metavar="N", help="Lines of the sheet."
 )
 @click.option(
@@ -128,6 +134,7 @@ def scorepad(
     new: bool,
     sheet: Path | None,
     table: Path | None,
+    counts: Path | None,
     rounds: int,
     paper: str,
     **options: Any,
@@ -145,16 +152,9 @@ def scorepad(
             write_sheet(sheet, rules_of(options), players_of(options), rounds, paper)
             stdout.write(f"{sheet}\n")
         return
-    if table is not None:
-        from physim.game.record import load
-        from physim.game.turns import turns_csv
-
-        check_output("--csv", table, ".csv")
-        game = load(save)
+    if table is not None or counts is not None:
         with clean_stdout() as stdout:
-            with told(ConfigError, f"--csv {table}: cannot be written", "name a file elsewhere"):
-                write_whole(table, turns_csv(game).encode())
-            stdout.write(f"{table}\n")
+            _write_tables(save, {"--csv": table, "--counts": counts}, stdout)
         return
     from physim.terminal.console import Console
     from physim.terminal.scorepad import ScorePad
@@ -170,6 +170,24 @@ def scorepad(
         if fresh and saved.won:
             console.say(saved.evening())
         _until_left(ScorePad(saved, console).keep, console, saved, "score")
+
+
+def _write_tables(save: Path, wanted: Mapping[str, Path | None], stdout: TextIO) -> None:
+    """Writes turns and counts of the game that is kept, and tells where they are."""
+    from physim.game.record import load
+    from physim.game.turns import counts_csv, turns_csv
+
+    files = {option: path for option, path in wanted.items() if path is not None}
+    for option, path in files.items():
+        check_output(option, path, ".csv")
+    game = load(save)
+    counted, left_out = counts_csv(game)
+    for option, path in files.items():
+        content = counted if option == "--counts" else turns_csv(game)
+        with told(ConfigError, f"{option} {path}: cannot be written", "name a file elsewhere"):
+            write_whole(path, content.encode())
+        missing = f": {left_out} entries do not tell both poses and are left out"
+        stdout.write(f"{path}{missing if option == '--counts' and left_out else ''}\n")
 
 
 @contextmanager

@@ -206,6 +206,23 @@ def test_the_turns_of_a_game_as_a_table_and_as_csv(desk: Desk) -> None:
     refused(desk.run("scorepad", "--csv", "t.csv", "--save", "no.json"), "no saved game there")
 
 
+def test_the_poses_that_were_entered_are_counted(desk: Desk) -> None:
+    desk.run(*THREE, typed="t up; t up; up t; bank; p; down up; o; double snouter; 5; t; bank")
+    code, out, _ = desk.run("scorepad", "--counts", "counts.csv", "--csv", "turns.csv")
+    assert code == 0 and out.splitlines() == [
+        "turns.csv", "counts.csv: 2 entries do not tell both poses and are left out",
+    ]  # fmt: skip
+    assert (desk.folder / "counts.csv").read_text().splitlines() == [
+        "black,pink,rolls",
+        "side_dot_down,side_dot_up,1",
+        "side_dot_up,side_dot_down,1",
+        "side_dot_up,trotter,1",
+        "snouter,snouter,1",
+        "touching,touching,1",
+        "trotter,side_dot_up,2",
+    ]
+
+
 def test_redo_makes_again_what_undo_took_back(desk: Desk) -> None:
     _, out, _ = desk.run(*THREE, typed="redo; t up; turn 9; bank; undo; undo; redo; redo; redo")
     assert state_of(desk) == ([5, 0, 0], 0, 1)
