@@ -220,16 +220,16 @@ def _kept_game(
             options["players"] = options["players"] or list(PLAYERS)
             if options["seed"] is None:
                 options["seed"] = secrets.randbelow(MAX_SEED)
-            names = seat_names(options["players"])
-        else:
-            names = options["players"]
+        names = seat_names(options["players"]) if command == "play" else options["players"]
         if not names:
             raise ConfigError(
                 f"{path}: no game is kept there yet; name the players with --players Ana Ben, or "
                 "another file with --save FILE"
             )
-        if before is not None and [player.name for player in before.game.players] == names:
+        earlier = [] if before is None else [player.name for player in before.game.players]
+        if before is not None and earlier == names:
             number = before.game.start.first + 1
+        won = won if {*earlier} & {*names} else {}  # other people: another evening
         # Who begins among real people need not be repeatable.
         rng = stream(options.get("seed", secrets.randbelow(MAX_SEED)), MAX_SEED)  # no roll's
         first, rules = options["first"], rules or rules_of(options)
@@ -254,7 +254,6 @@ def _check_same(saved: SavedGame, options: Mapping[str, Any], given: Mapping[str
     begun, game = saved.options, saved.game
     rules = {name: options[name] if name in given else begun[name] for name in RULES}
     rules["changes"] = [*begun["changes"], *options["changes"]]
-    first = options["first"]
     for name, option in given.items():
         value, before = options[name], begun[name]
         if name in RULES:
@@ -264,7 +263,7 @@ def _check_same(saved: SavedGame, options: Mapping[str, Any], given: Mapping[str
             same = [*map(plain_name, value)] == [*map(plain_name, before)]
         elif name == "first":
             before = game.players[game.start.first].name
-            same = player_called(first, game.players) == game.players[game.start.first]
+            same = player_called(value, game.players) == game.players[game.start.first]
         else:
             same = value == before
         if not same:

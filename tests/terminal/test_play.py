@@ -245,6 +245,8 @@ def test_the_next_game_of_an_evening_keeps_players_rules_and_options(desk: Desk)
                          "--rules", "table", "--first", "Cleo", typed="roll; bank")  # fmt: skip
     assert "To 100, rules table; throws of throws.txt" in out and "Cleo begins" in out
     assert "Games won this evening: Ana 1, Ben 1." in out  # the third game was not finished
+    _, out, _ = desk.run("play", "--new", "--save", "g.json", "--players", "Dan", "Eve")
+    assert "Dan begins" in out and "Games won" not in out
 
 
 def test_another_game_than_the_saved_one_is_refused(desk: Desk) -> None:

@@ -30,9 +30,12 @@ COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3|4|9|10)\d(?:;\d+)*m")
 class Screen:
     """A process at a terminal of its own."""
 
+    rows, columns = 24, 80
+
     def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
         self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        size = struct.pack("HHHH", self.rows, self.columns, 0, 0)
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, size)
         inherited = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "physim", *arguments],
@@ -166,3 +169,25 @@ def test_without_colour_and_without_a_cursor(
     assert pad.end() == 0
     assert not lacks.search(pad.raw)
     assert "Ana banks 23: 23" in pad.text
+
+
+class SmallScreen(Screen):
+    """One of 40 x 20."""
+
+    rows, columns = 20, 40
+
+
+def test_a_narrow_terminal_is_told_lines_that_fit(folder: Path) -> None:
+    game = SmallScreen(folder, "play", "--players", "Ana", "Ben", "--source", "throws.txt")
+    game.wait_for("Ana: roll >")
+    game.type("help\r")
+    game.wait_for("    leave; the game is kept")
+    game.type("\r")
+    game.wait_for("Ana: trotter+snouter, 15 points; 15\n  this turn")
+    game.wait_for("Ana: roll or bank >")
+    game.type("quit\r")
+    assert game.end() == 0
+    told = game.text.splitlines()
+    assert max(len(line) for line in told if " >" not in line) < 40  # but for what is typed
+    black, pink = told.index("  black: trotter"), told.index("  pink: snouter")
+    assert black < pink  # one pig above the other
