@@ -117,7 +117,9 @@ class ScorePad(Session):
     def _enter(self, line: str) -> None:
         word = line.lower()
         if not line:
-            self.console.say("Enter what the pigs show, or points, or bank; `help` lists it all.")
+            over = "The game is over; quit, then --new begins the next one, or undo."
+            entries = "Enter what the pigs show, or points, or bank; `help` lists it all."
+            self.console.say(entries if self.game.winner is None else over)
         elif word in ("help", "h", "?"):
             self.console.say(HELP)
         elif word in ("scores", "score"):

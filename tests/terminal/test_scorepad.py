@@ -240,7 +240,7 @@ def test_the_next_game_on_the_pad_has_the_same_players_and_rules(desk: Desk) -> 
 
 def test_enter_takes_the_offer_and_nothing_else(desk: Desk) -> None:
     game = begin([90, 0])
-    lines = iter(["", "t up", "", "t up", ""])
+    lines = iter(["", "t up", "", "t up", "", ""])
 
     said = []
 
@@ -255,10 +255,11 @@ def test_enter_takes_the_offer_and_nothing_else(desk: Desk) -> None:
                 return line
             raise EOFError
 
-    with pytest.raises(EOFError):
+    with pytest.raises(EOFError):  # after Enter where the game is over
         ScorePad(SavedGame(game, desk.folder / SAVE, "scorepad", {}), Keys()).keep()
     assert winner(game) == "Ana" and game.state.scores == [100, 0]
     assert sum("`help` lists it all" in text for text in said) == 2
+    assert said[-1].startswith("The game is over; quit, then --new begins the next one")
 
 
 def test_with_a_round_to_be_played_out_the_offer_says_so(desk: Desk) -> None:
