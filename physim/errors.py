@@ -76,7 +76,7 @@ EXTRAS = {
     "film": ("imageio-ffmpeg",),
     "mesh": ("coacd", "manifold3d"),
     "mujoco": ("mujoco",),
-    "pdf": ("fpdf2",),
+    "pdf": ("fpdf2", "matplotlib"),
     "plot": ("matplotlib",),
     "pybullet": ("pybullet",),
 }

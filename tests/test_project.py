@@ -168,7 +168,7 @@ def test_a_missing_library_is_told_with_the_command_of_this_python(
         optional("fpdf", "pdf", "the sheet", "; or write by hand")
     assert str(told.value) == (
         "the sheet needs `fpdf`, which is not installed; get it with: "
-        "'/opt/my pigs/bin/python' -m pip install fpdf2; or write by hand"
+        "'/opt/my pigs/bin/python' -m pip install fpdf2 matplotlib; or write by hand"
     )
     (tmp_path / "broken_pigs.py").write_text("import a_library_that_nobody_has")
     monkeypatch.syspath_prepend(tmp_path)

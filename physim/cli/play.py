@@ -32,7 +32,7 @@ from physim.cli.options import SEED, file_path, given_options, pig_options, whol
 from physim.cli.output import clean_stdout
 from physim.config import SetupOptions, text, whole
 from physim.errors import ConfigError, GameError, shown_name
-from physim.files import read_plain
+from physim.files import read_plain, told, write_whole
 from physim.seeding import MAX_SEED
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 FILES = {"play": "physim-play.json", "scorepad": "physim-scorepad.json"}
 PLAYERS = ("Guest", "score_aware")
+RULES = ("rules", "target", "changes")  # the parameters of `rules_options`
 SETUP = tuple(entry.name for entry in fields(SetupOptions))
 MAX_SCRIPT_BYTES = 1_000_000
 _REAL = "kern2006"
@@ -92,6 +93,7 @@ def play(save: Path, new: bool, pause: bool | None, watch: bool, **options: Any)
         stdout.write(
             f"{saved.path}: that game is over, {saved.game.winner.name} won it "
             f"({standings(saved.game.start, saved.game.state)}); --new begins another one\n"
+            f"{saved.evening()}\n"
         )
 
 
@@ -106,10 +108,38 @@ def play(save: Path, new: bool, pause: bool | None, watch: bool, **options: Any)
     "are left blank.",
 )
 @click.option(
+    "--csv",
+    "table",
+    type=file_path,
+    metavar="FILE.csv",
+    help="Write the turns of the game that is kept, a line each, and keep no score.",
+)
+@click.option(
+    "--counts",
+    type=file_path,
+    metavar="FILE.csv",
+    help="Write how often each pair of poses was entered (black, pink, rolls), and keep no score.",
+)
+@click.option(
     "--rounds", type=whole_number(1, 60), default=24, metavar="N", help="Lines of the sheet."
 )
+@click.option(
+    "--paper",
+    type=click.Choice(["A4", "Letter"], case_sensitive=False),
+    default="A4",
+    help="Size of the sheet.",
+)
 @rules_options
-def scorepad(save: Path, new: bool, sheet: Path | None, rounds: int, **options: Any) -> None:
+def scorepad(
+    save: Path,
+    new: bool,
+    sheet: Path | None,
+    table: Path | None,
+    counts: Path | None,
+    rounds: int,
+    paper: str,
+    **options: Any,
+) -> None:
     """Keep score for real pigs on a real table.
 
     Enter how the pigs lie, or points; `help` lists it all. Each entry is saved, and the same
@@ -120,8 +150,12 @@ def scorepad(save: Path, new: bool, sheet: Path | None, rounds: int, **options: 
 
         check_output("--sheet", sheet, ".pdf")
         with clean_stdout() as stdout:
-            write_sheet(sheet, rules_of(options), players_of(options), rounds)
+            write_sheet(sheet, rules_of(options), players_of(options), rounds, paper)
             stdout.write(f"{sheet}\n")
+        return
+    if table is not None or counts is not None:
+        with clean_stdout() as stdout:
+            _write_tables(save, {"--csv": table, "--counts": counts}, stdout)
         return
     from physim.terminal.console import Console
     from physim.terminal.scorepad import ScorePad
@@ -134,7 +168,27 @@ def scorepad(save: Path, new: bool, sheet: Path | None, rounds: int, **options: 
             f"To {rules.target}, rules {rules.name}; saved in {save} after every entry. `help` "
             "lists them."
         )
+        if fresh and saved.won:
+            console.say(saved.evening())
         _until_left(ScorePad(saved, console).keep, console, saved, "score")
+
+
+def _write_tables(save: Path, wanted: Mapping[str, Path | None], stdout: TextIO) -> None:
+    """Writes turns and counts of the game that is kept, and tells where they are."""
+    from physim.game.record import load
+    from physim.game.turns import counts_csv, turns_csv
+
+    files = {option: path for option, path in wanted.items() if path is not None}
+    for option, path in files.items():
+        check_output(option, path, ".csv")
+    game = load(save)
+    counted, left_out = counts_csv(game)
+    for option, path in files.items():
+        content = counted if option == "--counts" else turns_csv(game)
+        with told(ConfigError, f"{option} {path}: cannot be written", "name a file elsewhere"):
+            write_whole(path, content.encode())
+        missing = f": {left_out} entries do not tell both poses and are left out"
+        stdout.write(f"{path}{missing if option == '--counts' and left_out else ''}\n")
 
 
 @contextmanager
@@ -143,37 +197,85 @@ def _kept_game(
 ) -> Iterator[tuple[SavedGame, bool, TextIO]]:
     """The game that the file holds, or a new one, not saved yet; whether it is new; and stdout."""
     from physim.game.game import Game
-    from physim.game.game_state import Start, start
+    from physim.game.game_state import start
     from physim.seeding import stream
-    from physim.terminal.savefile import sole_keeper, take_up
+    from physim.terminal.savefile import SavedGame, sole_keeper, take_up
 
     options |= {"players": players_of(options), "changes": list(options["changes"])}
-    given = {name: options[name] for name in given_options() if name in options}
+    given = {name: option for name, option in given_options().items() if name in options}
 
-    def begin(before: Game | None) -> Start:
-        names = options["players"]
+    def begin(before: SavedGame | None) -> SavedGame:
+        """After a game the evening goes on: players, rules and options stay, but for those given.
+
+        Where first players rotate, the next one begins.
+        """
+        rules, number, won = None, 0, {}
+        if before is not None:
+            won = before.games_won()
+            rules = None if {*RULES} & {*given} else before.game.start.rules
+            fresh = {"seed", "first", *given, *(RULES if "rules" in given else ())}
+            options.update({k: v for k, v in before.options.items() if k not in fresh})
         if command == "play":
             from physim.terminal.game_loop import seat_names
 
-            options["players"] = names or list(PLAYERS)
-            names = seat_names(options["players"])
+            options["players"] = options["players"] or list(PLAYERS)
             if options["seed"] is None:
                 options["seed"] = secrets.randbelow(MAX_SEED)
-        elif not names:
+        names = seat_names(options["players"]) if command == "play" else options["players"]
+        if not names:
             raise ConfigError(
                 f"{path}: no game is kept there yet; name the players with --players Ana Ben, or "
                 "another file with --save FILE"
             )
+        earlier = [] if before is None else [player.name for player in before.game.players]
+        if before is not None and earlier == names:
+            number = before.game.start.first + 1
+        won = won if {*earlier} & {*names} else {}  # other people: another evening
         # Who begins among real people need not be repeatable.
         rng = stream(options.get("seed", secrets.randbelow(MAX_SEED)), MAX_SEED)  # no roll's
-        number = 0
-        if before is not None and [player.name for player in before.players] == names:
-            number = before.start.first + 1  # where first players rotate, the next one begins
-        rules = rules_of(options)
-        return start(rules, names, first=options["first"], game_number=number, rng=rng)
+        first, rules = options["first"], rules or rules_of(options)
+        begun = start(rules, names, first=first, game_number=number, rng=rng)
+        return SavedGame(Game(begun), path, command, options, won)
 
     with clean_stdout() as stdout, sole_keeper(path):
-        yield *take_up(path, command, options, given, begin, new=new), stdout
+        saved, fresh = take_up(path, command, options, begin, new=new)
+        if not fresh:
+            _check_same(saved, options, given)
+        yield saved, fresh, stdout
+
+
+def _check_same(saved: SavedGame, options: Mapping[str, Any], given: Mapping[str, str]) -> None:
+    """Refuses options by which a game would not go on as it began, by a ConfigError.
+
+    What they come to is compared: `--target 100` and `--target faster` are the same.
+    """
+    from physim.game.game_state import plain_name, player_called
+    from physim.terminal.savefile import OTHERWISE
+
+    begun, game = saved.options, saved.game
+    rules = {name: options[name] if name in given else begun[name] for name in RULES}
+    rules["changes"] = [*begun["changes"], *options["changes"]]
+    for name, option in given.items():
+        value, before = options[name], begun[name]
+        if name in RULES:
+            same, before = rules_of(rules) == game.start.rules, f"rules {game.start.rules.name}"
+            before += f" to {game.start.rules.target}" if name == "target" else ""
+        elif name == "players":
+            same = [*map(plain_name, value)] == [*map(plain_name, before)]
+        elif name == "first":
+            before = game.players[game.start.first].name
+            same = player_called(value, game.players) == game.players[game.start.first]
+        else:
+            same = value == before
+        if not same:
+            old, new = (" ".join(x) if isinstance(x, list) else x for x in (before, value))
+            old = f"without {option}" if old is None else f"with {option} {shown_name(old)}"
+            if name in RULES:
+                old = f"under {before}"
+            raise ConfigError(
+                f"{saved.path} holds a game that was begun {old}, not {option} {shown_name(new)}; "
+                f"leave the option out to go on with it, or {OTHERWISE}"
+            )
 
 
 def _until_left(run: Callable[[], bool], console: Console, saved: SavedGame, what: str) -> None:
@@ -186,6 +288,9 @@ def _until_left(run: Callable[[], bool], console: Console, saved: SavedGame, wha
             over = run()
     except KeyboardInterrupt as stop:
         raise type(stop)(f"interrupted. {kept}") from None
+    if saved.game.winner is not None:
+        console.say(saved.evening())
+        console.say(f"`physim {saved.command}{file} --new` begins the next game.")
     if not over:
         console.say(kept)
 
@@ -232,6 +337,8 @@ def _head(saved: SavedGame, odds: str, fresh: bool) -> Iterator[str]:
         where += ", the toy's (`--odds DIR` takes those of a dataset of your pigs)"
     yield f"To {start.rules.target}, rules {start.rules.name}; {where}."
     yield f"Saved in {saved.path} after every move. `help` lists the moves."
+    if fresh and saved.won:
+        yield saved.evening()
     if not fresh:
         moves = len(game.events)
         yield f"Going on after {moves} move{'s' * (moves != 1)}."

@@ -1,6 +1,6 @@
 """`physim roll`: some rolls, printed one by one.
 
-`physim score`: what two poses are worth. Needs no physics.
+`physim score`: what two poses, or a throw, are worth. Needs no physics.
 
 `physim watch`: the window.
 """
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from physim.cli.game_options import rules_of, rules_options
 from physim.cli.options import (
     file_path,
     given_options,
@@ -115,22 +116,33 @@ def _pig_to_json(pig: PigResult) -> dict[str, Any]:
 
 
 @click.command()
-@click.argument("black", metavar="POSE")
-@click.argument("pink", metavar="POSE")
+@click.argument("words", metavar="POSE POSE", nargs=-1, required=True)
 @click.option("--touching", is_flag=True, help="The pigs rest in contact.")
 @click.option("--piggyback", is_flag=True, help="One pig rests on the other.")
+@rules_options
 @printed
-def score(black: str, pink: str, touching: bool, piggyback: bool) -> tuple[Any, str]:
-    """Name and score a roll from the poses of its two pigs.
+def score(
+    words: tuple[str, ...], touching: bool, piggyback: bool, **options: Any
+) -> tuple[Any, str]:
+    """Name and score a roll from the poses of its two pigs, or from its name.
 
-    Poses: side_dot_up, side_dot_down, trotter, razorback, snouter, leaning_jowler, other.
+    Poses: side_dot_up (up), side_dot_down (down), trotter (t), razorback (r), snouter (s),
+    leaning_jowler (j), other. Names: pig out, sider, double trotter, makin bacon and the like.
+    What a roll without points costs goes by the rules.
     """
-    from physim.rules.score import points_text
-    from physim.rules.score import score as score_poses
+    from physim.rules.ruleset import COSTS, Effect
+    from physim.rules.score import point_table, points_text, read_throw
+    from physim.types import Outcome
 
-    result = score_poses(black, pink, touching, piggyback)
-    plain = {"outcome": result.outcome.value, "score": result.score}
-    return plain, f"{result.outcome.value}: {points_text(result.score)}"
+    rules, throw = rules_of(options), read_throw(" ".join(words))
+    outcome, points = throw.outcome, throw.points
+    if touching or piggyback:
+        outcome = Outcome.PIGGYBACK if piggyback else Outcome.OINKER
+        points = point_table()[outcome]
+    effect = rules.effect(outcome)
+    costs = "" if effect in (Effect.SCORES, Effect.NOTHING) else f"; {COSTS[effect]}"
+    plain = {"outcome": outcome.value, "score": points}
+    return plain, f"{outcome.value}: {points_text(points)}{costs}"
 
 
 _SIZE = whole_number(200, 4096)

@@ -5,11 +5,12 @@
     trotter snouter          a throw by its two poses, or `trotter+snouter`, `pig_out`, `oinker` ...
     bank                     stop
     points 15, points -5     the turn's points, without the throw
-    call Ben trotter+razorback
+    call Ben trotter+razorback       or as it is shouted: Sooee Ben trotter and razorback
     correct Ben 40           sets banked points
     remove Ben               takes a player out
 
-Players go by name or id. `tell` says what a move did, for the terminal and for transcripts.
+Players go by name or id, see `player_called`. `tell` says what a move did, for the terminal and
+for transcripts.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from physim.game.game_state import (
     State,
     Thrown,
     call_refusal,
+    player_called,
 )
 from physim.rules.ruleset import MAX_TARGET, Effect, RuleSet, is_right, read_prediction
 from physim.rules.score import Throw, labelled_throws, outcome_of, points_text, read_throw
@@ -36,6 +38,9 @@ from physim.types import Outcome
 
 _WHATEVER_THE_POSES = (Outcome.OINKER, Outcome.PIGGYBACK, Outcome.OFF_TABLE, Outcome.UNSETTLED)
 _THROWS = labelled_throws()
+MOVES = ("bank", "points", "call", "correct", "remove")
+"""The first words of moves that are no throws."""
+_SHORT = {"b": "bank", "sooee": "call"}
 
 
 class Game:
@@ -156,23 +161,34 @@ def _check_points(state: State, points: int) -> None:
         )
 
 
-def read_move(text: str, players: Sequence[Player], rules: RuleSet) -> Event:
-    """The move of one line.
+def read_move(
+    text: str, players: Sequence[Player], rules: RuleSet, commands: Iterable[str] = MOVES
+) -> Event:
+    """The move of one line; a throw as `read_throw` takes it.
+
+    Args:
+        text: the line.
+        players: of the game.
+        rules: of the game.
+        commands: that may be typed there, for the message about an unknown word.
 
     Raises:
         GameError: a form, player or number that is none.
         ConfigError: an unknown throw or prediction.
     """
     verb, _, rest = text.strip().partition(" ")
-    rest = rest.strip()
+    verb, rest = verb.lower().rstrip("!,:"), rest.strip()
+    verb = _SHORT.get(verb, verb)
     if not verb:
         raise GameError("an empty line is no move; enter a throw, or bank")
-    if verb == "bank" and not rest:
+    if verb == "bank":
+        if rest:
+            raise GameError(f"`bank` stands alone, found {shown(rest)} after it")
         return Banked()
     if verb == "points":
         return Points(_whole(rest))
-    if verb not in ("call", "correct", "remove"):
-        return Thrown(read_throw(text))
+    if verb not in MOVES:
+        return Thrown(read_throw(text, commands))
     player, rest = _player(rest, players)
     if verb == "call":
         return Called(player.id, read_prediction(rest, rules))
@@ -185,11 +201,11 @@ def read_move(text: str, players: Sequence[Player], rules: RuleSet) -> Event:
 
 def _player(text: str, players: Sequence[Player]) -> tuple[Player, str]:
     """The player that a line begins with, and what follows; a longer name goes first."""
-    names = [(name, player) for player in players for name in (player.name, player.id)]
-    for name, player in sorted(names, key=lambda pair: -len(pair[0])):
-        rest = text[len(name) :]
-        if text.casefold().startswith(name.casefold()) and (not rest or rest[0].isspace()):
-            return player, rest.strip()
+    words = text.split()
+    for count in range(len(words), 0, -1):
+        player = player_called(" ".join(words[:count]), players)
+        if player is not None:
+            return player, " ".join(words[count:])
     valid = ", ".join(player.name for player in players)
     raise GameError(f"no player at the start of {shown(text)} (players: {valid})")
 
@@ -223,18 +239,34 @@ def tell(start: Start, before: State, event: Event, after: State) -> list[str]:
             what = f"is corrected from {before.scores[seat]} to {event.score}"
         lines = [f"{names[seat]} {what}"]
     if after.winner is not None:
-        lines.append(f"{names[after.winner]} wins with {after.scores[after.winner]}")
-    elif after.turns != before.turns:
+        return [*lines, f"{names[after.winner]} wins with {after.scores[after.winner]}"]
+    reached = [seat for seat in after.playing if after.rules.reached(after.scores[seat])]
+    if reached and not any(map(before.rules.reached, before.scores)):
+        still = [names[seat] for seat in _rest_of_round(after)]
+        lines.append(
+            f"{names[reached[0]]} has reached {after.rules.target}; the round is the last, still "
+            f"to play: {', '.join(still)}"
+        )
+    if after.turns != before.turns:
         lines.append(f"{names[after.current]} is next")
     return lines
 
 
+def _rest_of_round(state: State) -> list[int]:
+    """Seats from the current one to the last before that which began."""
+    left = (state.first - state.current) % state.seats or state.seats
+    order = [(state.current + step) % state.seats for step in range(left)]
+    return [seat for seat in order if not state.out[seat]]
+
+
 def standings(start: Start, state: State) -> str:
-    """All banked points in one line."""
-    return ", ".join(
-        f"{player.name} {score}{' (out)' if out else ''}"
-        for player, score, out in zip(start.players, state.scores, state.out, strict=True)
-    )
+    """All banked points in one line, and the points of a turn under way."""
+    cells = []
+    for seat, (player, score) in enumerate(zip(start.players, state.scores, strict=True)):
+        under_way = seat == state.current and state.turn_total > 0 and state.winner is None
+        turn = f" + {state.turn_total} this turn" if under_way else ""
+        cells.append(f"{player.name} {score}{turn}{' (out)' if state.out[seat] else ''}")
+    return ", ".join(cells)
 
 
 def _thrown(names: Sequence[str], before: State, throw: Throw, after: State) -> list[str]:

@@ -8,6 +8,8 @@ Who plays, in which order, from which scores: all that a game starts with.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -234,6 +236,8 @@ def call_refusal(state: State, seat: int, names: Sequence[object]) -> str:
 
 MAX_PLAYERS = 100
 _LONGEST_NAME = 40
+_JOINERS = re.compile("[\u200c\u200d\ufe0e\ufe0f\U000e0020-\U000e007f]")
+"""Letters without a shape of their own: Persian has them, and emoji of families and flags."""
 
 
 @dataclass(frozen=True)
@@ -261,6 +265,26 @@ class Start:
         return ids.index(player)
 
 
+def plain_name(name: str) -> str:
+    """A name as people compare it: no case, no joiners, one space for many, accents composed."""
+    seen = _JOINERS.sub("", " ".join(name.split()))
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", seen).casefold())
+
+
+def player_called(text: str, players: Sequence[Player]) -> Player | None:
+    """Who is meant by exactly this name, else by the one name that fits but for case, else by id.
+
+    None is returned where nobody is.
+    """
+    exact = [player for player in players if player.name == text]
+    alike = [player for player in players if plain_name(player.name) == plain_name(text)]
+    by_id = [player for player in players if player.id == text.strip().lower()]
+    for found in (exact, alike, by_id):
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
 def start(
     rules: RuleSet,
     names: Sequence[str],
@@ -274,9 +298,9 @@ def start(
 
     Args:
         rules: of the game.
-        names: of the players, in the order of turns; no two alike.
+        names: of the players, in the order of turns; no two alike for `plain_name`.
         scores: banked points that they start with; None for 0 each.
-        first: name of who begins; None leaves it to the rules, or is the first of the names.
+        first: who begins, as `player_called` takes it; None leaves it to the rules.
         game_number: from 0, for rules by which the first player rotates.
         rng: for rules by which the first player is drawn.
 
@@ -292,23 +316,30 @@ def start(
     if len(given) != len(plain):
         raise GameError(f"{len(plain)} players, but {len(given)} scores to start from")
     for name, score in zip(plain, given, strict=True):
-        if len(name) > _LONGEST_NAME or not name.isprintable():
+        if not _JOINERS.sub("", name).isprintable() or not plain_name(name):
+            raise GameError(f"{shown(name)} is no name of a player: it has letters without a shape")
+        if sum(not unicodedata.combining(letter) for letter in plain_name(name)) > _LONGEST_NAME:
             raise GameError(
                 f"{shown(name)} is no name of a player: at most {_LONGEST_NAME} letters"
             )
-        if plain.count(name) > 1:
-            raise GameError(f"two players are called {name}; give each a name of their own")
+        same = [other for other in plain if plain_name(other) == plain_name(name)]
+        if len(same) > 1:
+            called = name if same[0] == same[1] else f"{same[0]} and {same[1]}, which look alike"
+            raise GameError(f"two players are called {called}; give each a name of their own")
         if type(score) is not int or not 0 <= score < rules.target:
             raise GameError(
                 f"{name} cannot start from {shown(score)}: points from 0 to "
                 f"{rules.target - 1}, below the target"
             )
-    if first is not None and first not in plain:
-        raise GameError(
-            f"{shown_name(first)} cannot begin: not one of the players ({', '.join(plain)})"
-        )
     players = tuple(Player(f"p{number}", name) for number, name in enumerate(plain, start=1))
-    seat = 0 if first is None else plain.index(first)
+    seat = 0
+    if first is not None:
+        begins = player_called(first, players)
+        if begins is None:
+            raise GameError(
+                f"{shown_name(first)} cannot begin: not one of the players ({', '.join(plain)})"
+            )
+        seat = players.index(begins)
     if first is None and rules.first_player == "rotation":
         seat = game_number % len(plain)
     if first is None and rules.first_player == "random":

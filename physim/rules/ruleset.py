@@ -10,6 +10,7 @@ out costs the turn, and a roll is worth what `scores.yaml` says.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from physim import config
 from physim.errors import ConfigError, hint, shown, shown_name
-from physim.rules.score import SHORT_POSES, Throw, labelled_throws
+from physim.rules.score import Throw, labelled_throws, read_throw
 from physim.types import Outcome
 
 SETS_FOLDER = Path(__file__).with_name("sets")
@@ -35,6 +36,16 @@ class Effect(Enum):
     LOSES_TURN = "loses_turn"
     LOSES_SCORE = "loses_score"
     ELIMINATES = "eliminates"
+
+
+COSTS = {
+    Effect.LOSES_TURN: "lose the turn's points",
+    Effect.LOSES_SCORE: "lose all points of the game",
+    Effect.ELIMINATES: "out of the game",
+    Effect.NOTHING: "no points",
+    Effect.ROLLS_AGAIN: "throw again",
+}
+"""In words, what a roll without points does to its roller."""
 
 
 @dataclass(frozen=True)
@@ -198,19 +209,21 @@ def predictions(rules: RuleSet) -> list[str]:
 
 
 def read_prediction(text: str, rules: RuleSet) -> str:
-    """A prediction in its one form: `razorback trotter` and `r+t` become `trotter+razorback`.
+    """A prediction in its one form: `Razorback and trotter`, `r+t` become `trotter+razorback`.
 
     Raises:
         ConfigError: nothing that may be called.
     """
-    valid = predictions(rules)
-    words = [SHORT_POSES.get(word, word) for word in text.replace("+", " ").split()]
-    for given in (" ".join(words), "+".join(words), "+".join(reversed(words))):
-        if given in valid:
-            return given
+    valid, given, such = predictions(rules), text.strip(), "both positions, such as trotter+snouter"
+    if rules.hog_call_predicts == "points":
+        given, such = given.lower().removesuffix("points").strip(), "points, such as 5 or 20"
+    else:
+        with suppress(ConfigError):
+            given = read_throw(text).label
+    if given in valid:
+        return given
     raise ConfigError(
-        f"a Hog Call names one of {', '.join(valid)}; `{shown_name(text)}` cannot be called"
-        f"{hint(text, valid)}"
+        f"`{shown_name(text.strip())}` cannot be called{hint(text, valid)}; a Hog Call names {such}"
     )
 
 

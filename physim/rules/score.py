@@ -10,6 +10,7 @@ References:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -167,7 +168,8 @@ def throw_of(black: Pose, pink: Pose) -> Throw:
     return Throw(outcome, score_of(outcome, black, pink), (black, pink))
 
 
-def labelled_throws() -> dict[str, Throw]:
+@cache
+def labelled_throws() -> Mapping[str, Throw]:
     """Every throw that the rules name, by its label; mixed combos one by one."""
     points = point_table()
     throws = {outcome.value: Throw(outcome, points[outcome]) for outcome in points}
@@ -178,31 +180,88 @@ def labelled_throws() -> dict[str, Throw]:
     return throws
 
 
-def read_throw(text: str) -> Throw:
-    """A throw from two poses or its label: `trotter snouter`, `trotter+snouter` or `pig_out`.
+SHORT_WORDS = {
+    "t": "trotter",
+    "r": "razorback",
+    "s": "snouter",
+    "j": "leaning_jowler",
+    "jowler": "leaning_jowler",
+    "up": "side_dot_up",
+    "dot up": "side_dot_up",
+    "down": "side_dot_down",
+    "dot down": "side_dot_down",
+    "out": "pig_out",
+    "p": "pig_out",
+    "d": "sider",
+    "o": "oinker",
+    "bacon": "oinker",
+    "makin bacon": "oinker",
+    "making bacon": "oinker",
+    "off": "off_table",
+    "off table": "off_table",
+    "piggy back": "piggyback",
+}
+"""Further names of poses and throws: the rulebook's, and some that are quick to type."""
+_JOINTS = re.compile(r"[^\w'’]+|_+|\b(?:and|the)\b")
+
+
+def _spoken(text: str) -> tuple[str, ...]:
+    """The words of a text without case, hyphens, plus signs, `and` and apostrophes."""
+    words = _JOINTS.split(text.lower())
+    return tuple(filter(None, (word.strip("'’") for word in words)))
+
+
+@cache
+def _vocabulary() -> dict[tuple[str, ...], str]:
+    """The names of poses and throws by their words, short ones included."""
+    single = [name for name in labelled_throws() if "+" not in name]
+    names = {_spoken(name): name for name in (*single, *(pose.value for pose in Pose))}
+    names |= {_spoken(short): name for short, name in SHORT_WORDS.items()}
+    for words, name in list(names.items()):
+        if name in SCORING_POSES:
+            names[("double", *words)] = f"double_{name}"
+    return names
+
+
+def _names_in(words: tuple[str, ...]) -> tuple[list[str], str]:
+    """The poses and throws that words name, and the first word that is of none."""
+    vocabulary = _vocabulary()
+    names: list[str] = []
+    longest = max(map(len, vocabulary))
+    while words:
+        size = next((n for n in range(longest, 0, -1) if words[:n] in vocabulary), 0)
+        if not size:
+            return names, words[0]
+        names.append(vocabulary[words[:size]])
+        words = words[size:]
+    return names, ""
+
+
+def read_throw(text: str, commands: Iterable[str] = ()) -> Throw:
+    """A throw as people write it: `trotter snouter`, `Trotter and snouter`, `t s`, `Pig Out`.
+
+    Case, hyphens, plus signs and `and` do not count; `SHORT_WORDS` lists further names. A pose
+    alone stands beside a pig on its side.
+
+    Args:
+        text: two poses or the name of a throw.
+        commands: what else may be typed there, for the message.
 
     Raises:
-        ConfigError: neither; the message names the nearest valid name.
+        ConfigError: no throw; the message names the nearest valid word.
     """
-    words = text.replace("+", " ").split()
-    throws = labelled_throws()
-    if len(words) == 2:
-        return throw_of(*(pose_named(word) for word in words))
-    name = " ".join(words)
-    if name in throws:
-        return throws[name]
-    near = hint(name, throws)
-    if name == Outcome.MIXED_COMBO.value:
-        near = "; a mixed combo is entered by its two positions, such as trotter+snouter"
+    names, unknown = _names_in(_spoken(text))
+    if unknown:
+        what, help_text = ("throw or command", "`help` lists them") if commands else ("throw", "")
+        near = hint(unknown, [*(word for words in _vocabulary() for word in words), *commands])
+        otherwise = help_text or "name both poses, such as trotter snouter"
+        raise ConfigError(f"unknown {what} `{shown_name(unknown)}`{near or f'; {otherwise}'}")
+    if len(names) == 1 and names[0] in labelled_throws():
+        return labelled_throws()[names[0]]
+    poses = [Pose(name) for name in names if name in list(Pose)]
+    if len(names) == len(poses) == 2:
+        return throw_of(*poses)
     raise ConfigError(
-        f"unknown throw `{shown_name(name)}`{near} "
-        f"(valid: two poses, such as `trotter snouter`, or one of {', '.join(throws)})"
+        f"`{shown_name(text.strip())}` is no throw; name both poses, such as trotter snouter, or "
+        "the throw, such as pig out"
     )
-
-
-SHORT_POSES = {
-    "t": Pose.TROTTER.value,
-    "r": Pose.RAZORBACK.value,
-    "s": Pose.SNOUTER.value,
-    "j": Pose.LEANING_JOWLER.value,
-}

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
-from physim.errors import GameError, shown
-from physim.game.game import read_move, standings
+from physim.errors import GameError, hint, shown
+from physim.game.game import Game, read_move, standings
 from physim.game.game_state import Banked, Called, Event, Removed, State, Thrown
 from physim.game.outcomes import Distribution, odds
 from physim.rules.ruleset import RuleSet
@@ -29,18 +29,23 @@ from physim.terminal.savefile import SavedGame, Session, Stopped
 from physim.types import PIG_NAMES, Pose
 
 HELP = """\
-  roll (r)             throw the pigs
+  Enter                throw; of a bot: its whole turn
+  roll (r)             throw once, also for a bot, to call in between
   bank (b)             stop, and keep the turn's points
   advice (a)           whether to throw, and why
-  call NAME POSITIONS  a Hog Call for the next throw: Ben trotter+razorback
+  call NAME POSITIONS  a Hog Call for the next throw, such as: call Ben t+r,
+                       call Ben double snouter, sooee Ben sider; positions are
+                       t(rotter) r(azorback) s(nouter) j(owler)
+  undo (u)             take back what was typed last, but no throw
   remove NAME          take a player out of the game
   scores (s)           everybody's points
   quit (q)             leave; the game is kept"""
 MOST_BARREN, MOST_WITHOUT_LEAD = 200, 3_000
 """Throws in a row that bring no points, and that take nobody beyond what somebody has had: after so
 many the game is left, as it might go on for ever. One throw of real pigs in five brings none."""
-WORDS = ("roll", "bank", "advice", "call", "remove", "scores", "help", "quit")
-_SHORT = {word[0]: word for word in ("roll", "bank", "advice", "scores", "help")} | {"?": "help"}
+WORDS = ("roll", "bank", "advice", "call", "undo", "remove", "scores", "help", "quit")
+_SHORT = {word[0]: word for word in ("roll", "bank", "advice", "undo", "scores", "help")}
+_SHORT |= {"?": "help", "sooee": "call"}
 
 
 class Adviser:
@@ -156,6 +161,7 @@ class GameLoop(Session):
         self._pause, self._show = pause and None in bots, show
         self._barren = self._without_lead = 0
         self._lead = max(self.game.state.scores)
+        self._let_throw = -1  # number of the turn that a bot plays without a question
         self._told = -1  # moves that had been made when the state was last shown
 
     def play(self) -> bool:
@@ -179,38 +185,74 @@ class GameLoop(Session):
 
     def _ask(self, name: str, bot: Strategy | None) -> str:
         """What people want now; empty where a bot is to throw."""
-        if bot is not None:
-            return self.ask(f"{name} throws: Enter, or call > ", WORDS) if self._pause else ""
         state = self.game.state
+        if bot is not None:
+            if not self._pause or self._let_throw == state.turns:
+                return ""
+            return self.ask(f"{name} throws: Enter, or call > ", WORDS)
         if self._told != len(self.game.events):  # not again after a question
             self._told = len(self.game.events)
             turn = f" + {state.turn_total} this turn = {state.total}" if state.rolls else ""
             self.console.say(f"{name}: {state.scores[state.current]}{turn}")
             self.console.say(self._adviser.risk(state))
-        return self.ask(f"{name}: roll or bank > ", WORDS)
+            if state.rolls and state.call is None and state.rules.reached(state.total):
+                at_once = state.rules.end == "at_once"
+                ends = "wins" if at_once else "reaches the target; the round is the last"
+                self.console.say(f"Banking {ends}.")
+        what = "roll" if state.call or not state.rolls else "roll or bank"
+        return self.ask(f"{name}: {what} > ", WORDS)
 
     def _enter(self, line: str) -> None:
         game, say = self.game, self.console.say
         verb, _, rest = line.partition(" ")
-        verb = _SHORT.get(verb.lower(), verb.lower())
+        verb = verb.lower().rstrip("!,:")
+        verb = _SHORT.get(verb, verb)
         alone = self._bots[game.state.current] is not None
         if verb in ("call", "remove"):
-            self._do(read_move(f"{verb} {rest}", game.players, game.start.rules))
+            move = read_move(f"{verb} {rest}", game.players, game.start.rules)
+            if not isinstance(move, Removed) or self._agreed(move):
+                self._do(move)
         elif line and (verb not in WORDS or rest):
-            raise GameError(f"{shown(line)} is no move here; enter one of {', '.join(WORDS)}")
-        elif verb in ("roll", "bank") and alone:
+            near = hint(verb, WORDS) or "; `help` lists the moves"
+            raise GameError(f"{shown(line)} is no move here{near}")
+        elif verb == "bank" and alone:
             raise GameError(f"it is the turn of {game.current.name}, who plays alone; press Enter")
-        elif not line and not alone:
-            raise GameError("enter roll (r) or bank (b); help lists the rest")
         elif verb in ("", "roll"):
+            if not line:
+                self._let_throw = game.state.turns
             self._throw()
         elif verb == "bank":
             self._do(Banked())
+        elif verb == "undo":
+            self._take_back()
         elif verb == "advice":
             for text in self._adviser.advise(game.state):
                 say(text)
         else:
             say(HELP if verb == "help" else standings(game.start, game.state))
+
+    def _agreed(self, move: Removed) -> bool:
+        """Whether people who type are sure, as a game of two would be over."""
+        game = self.game
+        if not self.console.typed:
+            return True
+        seat = game.start.seat(move.player)
+        others = [game.players[other].name for other in game.state.playing if other != seat]
+        ends = f" {others[0]} then wins." if len(others) == 1 else ""
+        name = game.players[seat].name
+        return self.ask(f"Take {name} out?{ends} y or n > ", ()).lower() in ("y", "yes")
+
+    def _take_back(self) -> None:
+        """Undoes what a person typed last; throws stay, and bots would only do the same again."""
+        game = self.game
+        last = game.events[-1] if game.events else None
+        if isinstance(last, Thrown):
+            raise GameError("a throw stays; undo takes back what was typed since the last one")
+        if isinstance(last, Banked):
+            seat = Game(game.start, game.events[:-1]).state.current
+            if self._bots[seat] is not None:
+                raise GameError(f"{game.players[seat].name} banked; what a bot does stays")
+        self.undo()
 
     def _throw(self) -> None:
         """The bots may call, and the pigs roll."""
@@ -236,7 +278,7 @@ class GameLoop(Session):
             if self._show is not None and not self._show(before.throws, title):
                 self._show = None
                 say("The window is closed; the game goes on without it.")
-            lines = picture(event.throw) + lines
+            lines = picture(event.throw, self.console.columns) + lines
         for line in lines:
             say(line)
         if isinstance(event, Removed) or game.state.turns != before.turns:
@@ -327,8 +369,10 @@ _ART = {
 }
 
 
-def picture(throw: Throw) -> list[str]:
-    """Both pigs side by side with the names of their poses; empty where the poses are not known.
+def picture(throw: Throw, columns: int = 2 * _WIDTH) -> list[str]:
+    """Both pigs with the names of their poses, side by side where there is room for it.
+
+    Empty where the poses are not known.
 
     Pigs that touch are drawn apart, as they would lie alone.
     """
@@ -338,6 +382,8 @@ def picture(throw: Throw) -> list[str]:
     for name, pose in zip(PIG_NAMES, throw.poses, strict=True):
         lines = _ART[pose].split("\n")[1:]
         drawn.append([*[""] * (_HEIGHT - len(lines)), *lines, f"  {name}: {pose.value}"])
+    if columns < 2 * _WIDTH:
+        return [line for pig in drawn for line in pig if line]
     rows = [
         "".join(line.ljust(_WIDTH) for line in row).rstrip() for row in zip(*drawn, strict=True)
     ]

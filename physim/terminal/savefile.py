@@ -6,21 +6,21 @@ import os
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from physim.errors import ConfigError, GameError, PhysimError, shown, shown_name
+from physim.errors import GameError, PhysimError, shown_name
 from physim.files import beside, locked, real_path, replaced, told, writable
 from physim.game.game import Game, standings, tell
-from physim.game.game_state import Event, Start
+from physim.game.game_state import Event
 from physim.game.record import from_json, read, save
 from physim.rules.ruleset import predictions
 from physim.terminal.console import Console
 
-_KEY, _OPTIONS = "kept_by", "begun_with"
+_KEY, _OPTIONS, _WON = "kept_by", "begun_with", "won"
 _OTHER_FILE = "name another file with --save FILE"
-_OTHERWISE = f"{_OTHER_FILE}, or begin anew with --new"
+OTHERWISE = f"{_OTHER_FILE}, or begin anew with --new"
 
 
 class Stopped(GameError):
@@ -35,12 +35,26 @@ class SavedGame:
     path: Path
     command: str  # that keeps it: `play` or `scorepad`
     options: Mapping[str, Any]  # plain values that the command needs to go on
+    won: Mapping[str, int] = field(default_factory=dict)  # earlier games of the evening, by name
 
     def save(self) -> None:
         """Writes the file: the old one stays until the new one is whole, or Stopped tells why."""
         remedy = f"{_OTHER_FILE}; what was saved before is untouched"
         with told(Stopped, f"{self.path}: the game cannot be saved there", remedy):
-            save(self.game, self.path, {_KEY: self.command, _OPTIONS: dict(self.options)})
+            more = {_KEY: self.command, _OPTIONS: dict(self.options), _WON: dict(self.won)}
+            save(self.game, self.path, more)
+
+    def games_won(self) -> dict[str, int]:
+        """How many games of the evening each name has won, this one included."""
+        won, winner = dict(self.won), self.game.winner
+        if winner is not None:
+            won[winner.name] = won.get(winner.name, 0) + 1
+        return won
+
+    def evening(self) -> str:
+        """The games won in one line; empty before the first."""
+        told = ", ".join(f"{name} {count}" for name, count in self.games_won().items())
+        return told and f"Games won this evening: {told}."
 
     def save_new(self) -> None:
         """Writes a new game; what was in its file becomes `NAME.old`, or stays where that fails."""
@@ -78,6 +92,19 @@ class Session:
 
     def _enter(self, line: str) -> None:
         raise NotImplementedError
+
+    def undo(self) -> Event:
+        """Takes the last move back, saves the game, tells, and returns the move.
+
+        Raises:
+            GameError: nothing has happened yet.
+            Stopped: the game cannot be saved.
+        """
+        game, after = self.game, self.game.state.copy()
+        event = game.undo()
+        self.saved.save()
+        self.console.say(f"Taken back: {tell(game.start, game.state, event, after)[0]}")
+        return event
 
     def make(self, *events: Event) -> list[str]:
         """Makes moves, saves the game, and returns what they did.
@@ -134,9 +161,8 @@ def _opened(lock: Path) -> int | None:
 def take_up(
     path: Path,
     command: str,
-    options: Mapping[str, Any],
-    given: Mapping[str, Any],
-    begin: Callable[[Game | None], Start],
+    names: Collection[str],
+    begin: Callable[[SavedGame | None], SavedGame],
     *,
     new: bool,
 ) -> tuple[SavedGame, bool]:
@@ -145,31 +171,20 @@ def take_up(
     Args:
         path: of the file.
         command: that keeps it.
-        options: that a new one is kept with; an old one must have been kept with the same keys.
-        given: those of them that must be the same.
+        names: of the options that an old one must have been kept with.
         begin: begins a new game after the one that the file holds, which may be None.
         new: begins a new one whatever the file holds.
 
     Raises:
         GameError: something else, or another command's game.
-        ConfigError: an option that differs.
     """
     before = None
     try:
-        before = _loaded(path, command, options)
+        before = _loaded(path, command, names)
     except GameError as error:
         if not new:
-            raise GameError(f"{error}; {_OTHERWISE}") from error
-    if before is None or new:
-        start = begin(None if before is None else before.game)
-        return SavedGame(Game(start), path, command, options), True
-    for name, value in given.items():
-        if before.options[name] != value:
-            raise ConfigError(
-                f"{path} holds a game that was begun with {name} {shown(before.options[name])}, "
-                f"not {shown(value)}; leave the option out to go on with it, or {_OTHERWISE}"
-            )
-    return before, False
+            raise GameError(f"{error}; {OTHERWISE}") from error
+    return (begin(before), True) if before is None or new else (before, False)
 
 
 def _loaded(path: Path, command: str, names: Collection[str]) -> SavedGame | None:
@@ -184,4 +199,7 @@ def _loaded(path: Path, command: str, names: Collection[str]) -> SavedGame | Non
         raise GameError(f"{path}: no game of `physim {command}`{whose}")
     if not isinstance(options, dict) or set(names) - set(options):
         raise GameError(f"{path}: is damaged (`{_OPTIONS}`)")
-    return SavedGame(game, path, command, options)
+    won = data.get(_WON, {})
+    if not isinstance(won, dict) or any(type(count) is not int for count in won.values()):
+        raise GameError(f"{path}: is damaged (`{_WON}`)")
+    return SavedGame(game, path, command, options, won)

@@ -6,44 +6,52 @@ The one door to the PDF library.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from unicodedata import bidirectional
 
-from physim.errors import ConfigError, GameError, optional, shown
+from physim.errors import ConfigError, GameError, how_to_install, optional, shown
 from physim.files import told, write_whole
-from physim.game.game import Game, read_move, tell
+from physim.game.game import Game, read_move
 from physim.game.game_state import Banked, Event, Points, Thrown
-from physim.rules.ruleset import Effect, RuleSet
-from physim.rules.score import SCORING_POSES, SHORT_POSES, labelled_throws, point_table, read_throw
-from physim.terminal.savefile import Session
-from physim.types import Outcome, Pose
+from physim.game.turns import turns_of
+from physim.rules.ruleset import COSTS, RuleSet
+from physim.rules.score import SCORING_POSES, SHORT_WORDS, labelled_throws, point_table, read_throw
+from physim.terminal.console import Console, width
+from physim.terminal.savefile import SavedGame, Session
+from physim.types import Outcome
 
 HELP = """\
   t up, trotter snouter   how the two pigs lie: t(rotter) r(azorback) s(nouter)
                           j(owler), up or down: on a side, dot up or down
-  out  oinker  piggyback  a Pig Out, pigs that touch, a pig on the other
+  out (p)  sider (d)      pigs on opposite sides, on the same side
+  oinker (o)  piggyback   pigs that touch, a pig on the other
   5  +10  -1              points of this turn, without the pigs
   turn 23                 a whole turn, banked; turn 0: lost
   bank (b)                the turn is over, its points are banked
-  undo                    takes the last move back, as far as the start; a whole
-                          turn is two: its points, and banking them
+  undo                    takes the last move back, as far as the start; a
+                          whole turn is two: its points, and banking them
+  redo                    makes again what undo took back
+  turns                   a line a round: points before + this turn = after
   correct NAME 40         sets somebody's banked points
   remove NAME             takes a player out
   call NAME t+r           a Hog Call for the next throw (trotter+razorback)
   scores  help  quit      the pad is saved after every entry"""
-WORDS = ("bank", "undo", "turn", "correct", "remove", "call", "scores", "help", "quit")
-SHORT = {
-    **SHORT_POSES,
-    "jowler": Pose.LEANING_JOWLER.value,
-    "up": Pose.SIDE_DOT_UP.value,
-    "down": Pose.SIDE_DOT_DOWN.value,
-    "o": Outcome.OINKER.value,
-    "bacon": Outcome.OINKER.value,
-    "out": Outcome.PIG_OUT.value,
-    "b": "bank",
-}
-"""Names that are quick to type; a pose alone stands beside a pig on its side."""
+WORDS = (
+    "bank",
+    "undo",
+    "redo",
+    "turns",
+    "turn",
+    "correct",
+    "remove",
+    "call",
+    "scores",
+    "help",
+    "quit",
+)
 _POINTS = re.compile(r"[+-]?\d{1,9}")
 _TURN = re.compile(r"\d{1,9}")
 
@@ -51,6 +59,7 @@ MAX_COLUMNS = 12
 _BLANK = 6  # columns where nobody is named
 _UPRIGHT = 6  # columns that fit an upright page
 _FONT, _LAST_LETTER = "Helvetica", "\xff"  # of every reader; it has the letters of Latin-1
+_FURTHER_FONT = "mpl-data/fonts/ttf/DejaVuSans.ttf"  # Matplotlib ships it
 _MARGIN_MM, _NUMBER_MM = 12.0, 10.0
 _LOWEST_LINE_MM = 6.0  # that can be written in
 _TURN_SHARE = 0.4  # of a column: a turn's points are shorter than the score
@@ -60,6 +69,11 @@ _HOW = "On each line: the turn's points to the left, the score with them to the 
 class ScorePad(Session):
     """Keeps score."""
 
+    def __init__(self, saved: SavedGame, console: Console) -> None:
+        """Takes the game and who is asked."""
+        super().__init__(saved, console)
+        self._undone: list[Event] = []  # since the last entry, the first one last
+
     def keep(self) -> bool:
         """Takes entries until somebody leaves; never over, as the last entry can be undone.
 
@@ -67,8 +81,8 @@ class ScorePad(Session):
             GameError: the game cannot be saved.
             EOFError: there is no more input.
         """
-        self._say_all(scoreboard(self.game))
-        words = [*WORDS, *SHORT, *labelled_throws()]
+        self._say_all(scoreboard(self.game, self.console.columns))
+        words = [*WORDS, *SHORT_WORDS, *labelled_throws()]
         while True:
             offered = self._offer()
             line = self.ask(self._prompt(), words)
@@ -103,50 +117,86 @@ class ScorePad(Session):
     def _enter(self, line: str) -> None:
         word = line.lower()
         if not line:
-            self.console.say("Enter what the pigs show, or points, or bank; `help` lists it all.")
+            over = "The game is over; quit, then --new begins the next one, or undo."
+            entries = "Enter what the pigs show, or points, or bank; `help` lists it all."
+            self.console.say(entries if self.game.winner is None else over)
         elif word in ("help", "h", "?"):
             self.console.say(HELP)
         elif word in ("scores", "score"):
-            self._say_all(scoreboard(self.game))
+            self._say_all(scoreboard(self.game, self.console.columns))
         elif word in ("undo", "z"):
-            self._undo()
+            self._undone.append(self.undo())
+        elif word == "turns":
+            self._say_all(turn_table(self.game, self.console.columns))
         else:
             turns = self.game.state.turns
-            self._say_all(self.make(*read_entry(line, self.game)))
+            if word == "redo":
+                if not self._undone:
+                    raise GameError("nothing to redo: no undo since the last entry")
+                told = self.make(self._undone[-1])
+                self._undone.pop()
+            else:
+                told = self.make(*read_entry(line, self.game))
+                self._undone.clear()
+            self._say_all(told)
+            if self.game.winner is not None:
+                self._say_all(turn_table(self.game, self.console.columns))
             if self.game.state.turns != turns:
-                self._say_all(scoreboard(self.game))
-
-    def _undo(self) -> None:
-        game, after = self.game, self.game.state.copy()
-        event = game.undo()
-        self.saved.save()
-        self.console.say(f"Taken back: {tell(game.start, game.state, event, after)[0]}")
+                self._say_all(scoreboard(self.game, self.console.columns))
 
     def _say_all(self, lines: list[str]) -> None:
         for line in lines:
             self.console.say(line)
 
 
-def scoreboard(game: Game) -> list[str]:
-    """All players in lines of 80 columns at most; `*` stands before whose turn it is."""
+def scoreboard(game: Game, room: int) -> list[str]:
+    """All players in lines of so many columns; `*` stands before whose turn it is."""
     state = game.state
     cells = []
     for seat, player in enumerate(game.players):
         mark = "*" if seat == state.current and state.winner is None else " "
         note = " won" if seat == state.winner else " out" if state.out[seat] else ""
-        cells.append(f"{mark} {player.name} {state.scores[seat]}{note}")
-    width = max(map(len, cells)) + 2
-    columns = max(1, 79 // width)
-    rows = (cells[first : first + columns] for first in range(0, len(cells), columns))
-    return ["".join(cell.ljust(width) for cell in row).rstrip() for row in rows]
+        turn = f"+{state.turn_total}" if mark == "*" and state.turn_total else ""
+        cells.append(f"{mark} {player.name} {state.scores[seat]}{turn}{note}")
+    widest = max(map(width, cells)) + 2
+    columns = max(1, room // widest)
+    padded = [cell + " " * (widest - width(cell)) for cell in cells]
+    rows = (padded[first : first + columns] for first in range(0, len(cells), columns))
+    return ["".join(row).rstrip() for row in rows]
+
+
+def turn_table(game: Game, room: int) -> list[str]:
+    """A line a round and a column a player, such as `62+21=83`; where that is too wide, a turn."""
+    names = [player.name for player in game.players]
+    rows: list[dict[str, str]] = []
+    for turn in turns_of(game):
+        if not rows or turn.player in rows[-1]:
+            rows.append({})
+        sum_of = f"{turn.before}+{turn.points}={turn.after}"
+        lost = "lost" if turn.before == turn.after else f"lost, {turn.after}"
+        rows[-1][turn.player] = sum_of if turn.ended_by == "bank" else lost
+    if not rows:
+        return ["No turn is finished yet."]
+    table = [dict(zip(names, names, strict=True)), *rows]
+    columns = [[row.get(name, "") for row in table] for name in names]
+    widths = [max(map(width, column)) + 2 for column in columns]
+    if sum(widths) - 2 > room:
+        return [f"{name} {cell}" for row in rows for name, cell in row.items()]
+    return [
+        "".join(
+            cell + " " * (wide - width(cell)) for cell, wide in zip(line, widths, strict=True)
+        ).rstrip()
+        for line in zip(*columns, strict=True)
+    ]
 
 
 def read_entry(line: str, game: Game) -> list[Event]:
     """The moves of one line.
 
     Args:
-        line: as `read_move` takes it, with short names; `5`, `+5` or `-5`; or `turn 23`.
-        game: where it is to be made; a whole turn takes up to two moves.
+        line: as `read_move` takes it; `5`, `+5` or `-5`; or `turn 23`.
+        game: where it is to be made; a whole turn takes up to two moves, but one that reaches the
+            target is not banked yet.
 
     Raises:
         GameError: a form, player or number that is none.
@@ -162,26 +212,22 @@ def read_entry(line: str, game: Game) -> list[Event]:
                 f"the turn has {turn} points already; add to them with +N and bank, or undo them "
                 "first"
             )
-        lost = int(rest) == 0
-        return [Thrown(read_throw("pig_out"))] if lost else [Points(int(rest)), Banked()]
+        points, state = int(rest), game.state
+        if not points:
+            return [Thrown(read_throw("pig_out"))]
+        ends = state.rules.reached(state.scores[state.current] + points)
+        return [Points(points)] if ends else [Points(points), Banked()]
+    if verb == "turn":
+        raise GameError("a whole turn is entered with its points, 0 or more, such as turn 23")
     if _POINTS.fullmatch(line):
         return [Points(int(line))]
-    if verb == "call":  # the prediction is its last word, or two
-        rest = " ".join(_long(word) if "+" in word else word for word in rest.split())
-    elif verb not in ("points", "correct", "remove"):
-        verb, rest = _long(line), ""
-    return [read_move(f"{verb} {rest}", game.players, game.start.rules)]
+    return [read_move(line, game.players, game.start.rules, WORDS)]
 
 
-def _long(text: str) -> str:
-    """A throw with the short names written out."""
-    words = text.lower().replace("+", " ").split()
-    joint = "+" if "+" in text else " "
-    return joint.join(SHORT.get(word, word) for word in words)
-
-
-def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -> None:
-    """A4: the points, the rules, and a column a player with a line a round.
+def write_sheet(
+    path: Path, rules: RuleSet, names: Sequence[str], rounds: int, paper: str = "A4"
+) -> None:
+    """The points, the rules, and a column a player with a line a round.
 
     One page, and more where the lines would be too low to write in.
 
@@ -190,6 +236,7 @@ def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -
         rules: that the sheet reminds of.
         names: of the players; none leaves the columns' heads blank.
         rounds: lines to write in.
+        paper: `A4` or `Letter`.
 
     Raises:
         ConfigError: no PDF library, too many players, a name that the font cannot write, or a
@@ -201,13 +248,7 @@ def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -
         raise ConfigError(
             f"a sheet has room for {MAX_COLUMNS} players, found {len(columns)}; print two"
         )
-    for name in columns:
-        if not name.isprintable() or max(name, default="") > _LAST_LETTER:
-            raise ConfigError(
-                f"the sheet's font cannot write {shown(name)}; write it otherwise, or leave "
-                "--players out and fill the names in by hand"
-            )
-    pdf = fpdf.FPDF("portrait" if len(columns) <= _UPRIGHT else "landscape", format="A4")
+    pdf = fpdf.FPDF("portrait" if len(columns) <= _UPRIGHT else "landscape", format=paper)
     pdf.set_title("Pass the Pigs: score sheet")
     pdf.set_margin(_MARGIN_MM)
     pdf.set_auto_page_break(False)
@@ -221,9 +262,37 @@ def write_sheet(path: Path, rules: RuleSet, names: Sequence[str], rounds: int) -
             0, 4, f"**{subject}:** {text}", align="L", markdown=True, new_x="LMARGIN", new_y="NEXT"
         )
     pdf.ln(2)
+    _set_font_of(pdf, columns)
     _grid(pdf, columns, rounds)
     with told(ConfigError, f"--sheet {path}: cannot be written", "name a file elsewhere"):
         write_whole(path, bytes(pdf.output()))
+
+
+def _set_font_of(pdf: Any, names: Sequence[str]) -> None:
+    """A font that has all letters of the names, or a ConfigError: every reader's, or DejaVu Sans.
+
+    Letters that are written from right to left or joined would take another library.
+    """
+    letters = set("".join(names))
+    if max(letters, default="") <= _LAST_LETTER:
+        return
+    package = find_spec("matplotlib")
+    has: Container[int] = ()
+    if package is not None and package.submodule_search_locations:
+        plain = Path(package.submodule_search_locations[0], _FURTHER_FONT)
+        bold = plain.with_stem(f"{plain.stem}-Bold")  # of the heads
+        if plain.is_file() and bold.is_file():
+            pdf.add_font("DejaVu", fname=plain)
+            pdf.add_font("DejaVu", style="B", fname=bold)
+            pdf.set_font("DejaVu", size=8)
+            has = pdf.fonts["dejavuB"].cmap
+    for name in names:
+        if any(ord(x) not in has or bidirectional(x) in ("R", "AL") for x in name):
+            install = "" if package else f" or get a font by {how_to_install('pdf')},"
+            raise ConfigError(
+                f"the sheet's font cannot write {shown(name)}; write it otherwise,{install} or "
+                "leave --players out and fill the names in by hand"
+            )
 
 
 def point_lines() -> list[str]:
@@ -246,15 +315,8 @@ def point_lines() -> list[str]:
 
 def rule_lines(rules: RuleSet) -> list[str]:
     """What ends a turn and the game, in words."""
-    costs = {
-        Effect.LOSES_TURN: "lose the turn's points",
-        Effect.LOSES_SCORE: "lose all points of the game",
-        Effect.ELIMINATES: "out of the game",
-        Effect.NOTHING: "no points",
-        Effect.ROLLS_AGAIN: "throw again",
-    }
     told = [
-        f"{what}, {costs[rules.effect(outcome)]}"
+        f"{what}, {COSTS[rules.effect(outcome)]}"
         for what, outcome in (
             ("pig out", Outcome.PIG_OUT),
             ("oinker (the pigs touch)", Outcome.OINKER),
@@ -270,10 +332,13 @@ def rule_lines(rules: RuleSet) -> list[str]:
     ]
     if rules.hog_call:
         gain = "its points" if rules.hog_call_pays == "single_double" else "double its points"
+        named = "its points (not 0)"
+        if rules.hog_call_predicts == "positions":
+            named = "the positions of both pigs (no pig out, oinker or piggyback)"
         lines.append(
             f"Hog Call: with {rules.hog_call_least_points} points banked, shout before another "
-            f"player's throw and name its {rules.hog_call_predicts}. Right: you gain {gain}, "
-            "the thrower loses double. Wrong: you lose double, the thrower gains double."
+            f"player's throw and name {named}. Right: you gain {gain}, the thrower loses "
+            "double. Wrong: you lose double, the thrower gains double. Nobody falls below 0."
         )
     return lines
 
@@ -281,8 +346,8 @@ def rule_lines(rules: RuleSet) -> list[str]:
 def _grid(pdf: Any, columns: Sequence[str], rounds: int) -> None:
     """Two columns a player, and a line a round with its number; on as many pages as it takes."""
     room_mm = (pdf.h - _MARGIN_MM - pdf.get_y()) / (rounds + 1)
-    width = (pdf.epw - _NUMBER_MM) / len(columns)
-    widths = [_NUMBER_MM, *[_TURN_SHARE * width, (1 - _TURN_SHARE) * width] * len(columns)]
+    share = (pdf.epw - _NUMBER_MM) / len(columns)
+    widths = [_NUMBER_MM, *[_TURN_SHARE * share, (1 - _TURN_SHARE) * share] * len(columns)]
     pdf.set_auto_page_break(True, _MARGIN_MM)
     with pdf.table(
         col_widths=widths,

@@ -92,7 +92,7 @@ def json_of(capfd: pytest.CaptureFixture[str], *arguments: object) -> object:
         (("batch", 5, "--out", "/dev/null/d"), "cannot be used as a dataset folder"),
         (("stats", "/nothing/there"), "no dataset there"),
         (("score", "trotter", "snoutr"), "did you mean `snouter`"),
-        (("score", "trotter"), "Missing argument"),
+        (("score",), "Missing argument"),
         (("model", "show", "pigeon"), "pigeon"),
     ],
 )
@@ -116,7 +116,11 @@ def test_score(capfd: pytest.CaptureFixture[str]) -> None:
     }
     touching = json_of(capfd, "score", "other", "trotter", "--touching", "--json")
     assert touching == {"outcome": "oinker", "score": 0}
-    assert physim("score", "other", "trotter").stdout == "ambiguous: no points\n"
+    assert physim("score", "other", "trotter").stdout == "ambiguous: no points; throw again\n"
+    told = physim("score", "t", "up", "--touching").stdout
+    assert told == "oinker: 0 points; lose all points of the game\n"
+    told = physim("score", "Makin", "Bacon", "--rules", "table").stdout
+    assert told == "oinker: 0 points; lose the turn's points\n"
 
 
 def test_rolls_as_json_lines_have_the_public_names() -> None:

@@ -33,7 +33,7 @@ def plain() -> dict[str, Any]:
         (("players",), [], "is damaged"),
         (("first",), "p9", "no player `p9`"),
         (("events", 0, "event"), "fly", "is damaged at event 1"),
-        (("events", 0, "prediction"), "pig_out", "at event 1: a Hog Call names"),
+        (("events", 0, "prediction"), "pig_out", "at event 1: `pig_out` cannot be called"),
         (("events", 0, "player"), "p1", "at event 1: Ana has the pigs"),
         (
             ("events", 1, "points"),

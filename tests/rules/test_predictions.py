@@ -13,6 +13,10 @@ from physim.rules.ruleset import load_rules, read_prediction
         ("razorback trotter", "trotter+razorback"),
         ("j", "leaning_jowler"),
         ("snouter", "snouter"),
+        ("snouter+snouter", "double_snouter"),
+        ("Double Trotter", "double_trotter"),
+        ("Leaning Jowler and razorback", "razorback+leaning_jowler"),
+        ("s up", "snouter"),
     ],
 )
 def test_a_prediction_has_one_form(text: str, form: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 import physim
 from physim.game.outcomes import Distribution, draws
 from physim.rules.score import labelled_throws
+from physim.terminal.savefile import Session
 from physim.types import Pose, PoseReading
 from tests.terminal.commands import Desk, refused
 
@@ -40,7 +41,7 @@ def test_a_scripted_game_is_played_to_its_end_and_told_in_80_columns(desk: Desk)
         "Ben wins with 100",
     ):
         assert line in out.splitlines()
-    assert "No: 'fly' is no move here; enter one of roll, bank" in out
+    assert "No: 'fly' is no move here; `help` lists the moves" in out
     code, out, _ = desk.run("play")
     assert code == 0 and "that game is over, Ben won it (Ana 15, Ben 100); --new" in out
 
@@ -134,6 +135,35 @@ def test_draws_go_on_where_they_were_left(desk: Desk) -> None:
     assert len(desk.events("whole.json")) == 6
 
 
+def test_undo_takes_back_what_was_typed_but_no_throw(desk: Desk) -> None:
+    script = desk.script("trotter", "double_trotter", "trotter", "double_snouter", "pig_out")
+    _, out, _ = desk.run(
+        "play", "--players", "Ana", "Ben", "hold:20", "--source", script,
+        typed="undo; roll; undo; b; undo; bank; roll; call Ana t; u; bank; scores; undo",
+    )  # fmt: skip
+    for line in (
+        "No: nothing to undo: the game has just begun",
+        "No: a throw stays; undo takes back what was typed since the last one",
+        "Taken back: Ana banks 5: 5",
+        "Ana: 0 + 5 this turn = 5",
+        "No: hold:20 banked; what a bot does stays",
+    ):
+        assert line in out.splitlines()
+    kinds = [event["event"] for event in desk.events(SAVE)]
+    assert kinds == ["throw", "bank", "throw", "bank", "throw", "throw", "bank"]
+
+
+def test_banking_wins_is_said_and_scores_tell_the_turn(desk: Desk) -> None:
+    game = ("play", *ANA_BEN, "--target", 20, "--source", desk.script("double_trotter"))
+    _, out, _ = desk.run(*game, typed="roll; scores")
+    assert "\nBanking wins.\n" in out and "\nAna 0 + 20 this turn, Ben 0\n" in out
+    _, out, _ = desk.run(*game, "--save", "b.json", "--rule", "end=end_of_round",
+                         typed="roll; bank")  # fmt: skip
+    assert "Banking reaches the target; the round is the last." in out
+    assert "Ana has reached 20; the round is the last, still to play: Ben" in out
+    assert "last" not in desk.run(*game, "--save", "c.json", typed="roll; bank")[1]
+
+
 def test_people_and_bots_shout_hog_calls(desk: Desk) -> None:
     """The bot calls razorbacks, once right and once wrong; then somebody calls for it."""
     script = desk.script(
@@ -143,7 +173,7 @@ def test_people_and_bots_shout_hog_calls(desk: Desk) -> None:
     code, out, _ = desk.run(
         "play", "--players", "Ana", "Ben", "hog_caller:20", "--source", script,
         typed="roll; bank; roll; bank; roll; bank; call Ana razorback; roll;"
-        "call hog_caller:20 snouter trotter; bank; roll",
+        "SOOEE hog_caller:20 Snouter and trotter; bank; roll",
     )  # fmt: skip
     assert code == 0
     for line in (
@@ -166,9 +196,29 @@ def test_a_bots_throw_waits_for_people_with_pause(desk: Desk) -> None:
         typed="roll; bank; bank; call Ana trotter+snouter; roll; scores",
     )  # fmt: skip
     assert code == 0
-    assert out.count("it is the turn of hold:20, who plays alone") == 2  # bank, roll
-    assert "Ana calls trotter+snouter" in out
-    assert len(desk.events(SAVE)) == 3  # throw, bank, call: nobody pressed Enter
+    assert out.count("it is the turn of hold:20, who plays alone; press Enter") == 1  # bank
+    assert "Ana called right: Ana 20 to 50, hold:20 0 to 0" in out
+    kinds = [event["event"] for event in desk.events(SAVE)]
+    assert kinds == ["throw", "bank", "call", "throw"]  # `roll` is one throw of the bot's
+
+
+def test_enter_throws_and_plays_a_bots_whole_turn(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.script("trotter", "trotter", "snouter", "trotter", "pig_out", "trotter", "snouter")
+    asked: list[str] = []
+    typed = iter(["", "bank", "", "", "quit"])
+
+    def ask(self: Session, prompt: str, words: object) -> str:
+        asked.append(prompt)
+        return next(typed)
+
+    monkeypatch.setattr("physim.terminal.savefile.Session.ask", ask)
+    desk.run("play", "--players", "Ana", "hold:20", "--source", "throws.txt", "--pause")
+    kinds = [event["event"] for event in desk.events(SAVE)]
+    assert kinds == ["throw", "bank", "throw", "throw", "throw", "bank", "throw"]
+    assert asked == ["Ana: roll > ", "Ana: roll or bank > ", "hold:20 throws: Enter, or call > ",
+                     "Ana: roll > ", "hold:20 throws: Enter, or call > "]  # fmt: skip
 
 
 def test_rotation_hands_the_first_throw_on_to_the_next_player(desk: Desk) -> None:
@@ -180,12 +230,37 @@ def test_rotation_hands_the_first_throw_on_to_the_next_player(desk: Desk) -> Non
     assert (desk.folder / f"{SAVE}.old").is_file()
 
 
+def test_the_next_game_of_an_evening_keeps_players_rules_and_options(desk: Desk) -> None:
+    script = desk.script("double_trotter", "double_razorback")
+    game = ("play", *ANA_BEN, "--source", script, "--target", 20, "--seed", 5,
+            "--rule", "first_player=rotation", "--save", "g.json")  # fmt: skip
+    _, out, _ = desk.run(*game, typed="roll; bank")
+    assert "Games won this evening: Ana 1." in out and "g.json --new` begins the next" in out
+    _, out, _ = desk.run("play", "--new", "--save", "g.json", typed="roll; bank")
+    assert "To 20, rules box; throws of throws.txt" in out and "Ben begins" in out
+    assert "Games won this evening: Ana 1, Ben 1." in out
+    _, out, _ = desk.run("play", "--new", "--save", "g.json", "--target", 30, typed="roll; bank")
+    assert "To 30, rules box; throws of throws.txt" in out and "Ana begins" in out
+    _, out, _ = desk.run("play", "--new", "--save", "g.json", "--players", "Ana", "Cleo",
+                         "--rules", "table", "--first", "Cleo", typed="roll; bank")  # fmt: skip
+    assert "To 100, rules table; throws of throws.txt" in out and "Cleo begins" in out
+    assert "Games won this evening: Ana 1, Ben 1." in out  # the third game was not finished
+    _, out, _ = desk.run("play", "--new", "--save", "g.json", "--players", "Dan", "Eve")
+    assert "Dan begins" in out and "Games won" not in out
+
+
 def test_another_game_than_the_saved_one_is_refused(desk: Desk) -> None:
     game = ("play", *ANA_BEN, "--source", desk.script("trotter"), "--seed", 5)
     assert desk.run(*game)[0] == desk.run(*game)[0] == 0  # the same command goes on
-    refused(desk.run("play", "--seed", 6), "begun with seed 5, not 6; leave the option out")
-    refused(desk.run("play", "--players", "Ana", "Cleo"), "begun with players")
-    refused(desk.run("play", "--rule", "hog_call=false"), "begun with changes")
+    refused(desk.run("play", "--seed", 6), "with --seed 5, not --seed 6; leave the option out")
+    refused(desk.run("play", "--players", "Ana", "Cleo"), "with --players Ana Ben, not --pl")
+    refused(desk.run("play", "--rule", "hog_call=false"), "rules box, not --rule hog_call=false;")
+    refused(desk.run("play", "--target", 60), "under rules box to 100, not --target 60;")
+    refused(desk.run("play", "--first", "ben"), "with --first Ana, not --first ben;")
+    refused(desk.run("play", "--odds", "kern2006"), "begun without --odds, not --odds kern2006;")
+    for same in (("--target", 100), ("--target", "faster"), ("--first", "ANA"), ("--rules", "box"),
+                 ("--players", "ana", "BEN"), ("--rule", "hog_call=true")):  # fmt: skip
+        assert desk.run("play", *same)[0] == 0
     refused(desk.run("scorepad", "--save", SAVE), "no game of `physim scorepad` but of `physim pl")
     assert desk.run("play")[0] == 0
 

@@ -21,7 +21,7 @@ import pytest
 pytest.importorskip("prompt_toolkit")
 
 ROOT = Path(__file__).parents[2]
-CTRL_C, CTRL_D, TAB = "\x03", "\x04", "\t"
+CTRL_C, CTRL_D, CTRL_Z, TAB = "\x03", "\x04", "\x1a", "\t"
 _PATIENCE_S = 120.0  # a machine that is busy with other things
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|[\r\x07]")
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3|4|9|10)\d(?:;\d+)*m")
@@ -30,9 +30,12 @@ COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3|4|9|10)\d(?:;\d+)*m")
 class Screen:
     """A process at a terminal of its own."""
 
+    rows, columns = 24, 80
+
     def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
         self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        size = struct.pack("HHHH", self.rows, self.columns, 0, 0)
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, size)
         inherited = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "physim", *arguments],
@@ -108,7 +111,7 @@ def test_the_pad_survives_kill_9_and_goes_on(folder: Path) -> None:
 
 def test_a_game_survives_kill_9_and_goes_on_with_its_next_throw(folder: Path) -> None:
     game = Screen(folder, "play", "--players", "Ana", "hold:20", "--source", "throws.txt")
-    game.wait_for("Ana: roll or bank >")
+    game.wait_for("Ana: roll >")
     game.type("roll\r")
     game.wait_for("Ana: trotter+snouter, 15 points; 15 this turn")
     assert game.kill(signal.SIGKILL) == -signal.SIGKILL
@@ -122,6 +125,31 @@ def test_a_game_survives_kill_9_and_goes_on_with_its_next_throw(folder: Path) ->
     game.wait_for("hold:20: pig_out, loses the 0 of this turn")
     assert game.kill(signal.SIGTERM) == 143
     assert "The game is kept in physim-play.json; `physim play` goes on with it." in game.text
+
+
+def test_who_is_taken_out_is_asked_for_and_ctrl_z_is_no_part_of_an_entry(folder: Path) -> None:
+    game = Screen(folder, "play", "--players", "Ana", "Ben", "--source", "throws.txt")
+    game.wait_for("Ana: roll >")
+    game.type("remove ben\r")
+    game.wait_for("Take Ben out? Ana then wins. y or n >")
+    game.type("n\r")
+    game.wait_for("n > n")
+    game.type("r\r")
+    game.wait_for("Ana: 0 + 15 this turn = 15")
+    game.wait_for("Ana: roll or bank >")
+    game.type("b\r")
+    game.wait_for("Ben: roll >")
+    game.type("undo\r")
+    game.wait_for("Taken back: Ana banks 15: 15")
+    asked_again = "0.4 % all 15; +1.5 on average.\nAna: roll or bank >"
+    game.wait_for(f"Taken back: Ana banks 15: 15\nAna: 0 + 15 this turn = 15\nNext throw: 21.3 % "
+                  f"lose the turn's 15, {asked_again}")  # fmt: skip
+    # No job control in a session of its own: the signal to stop is not heeded there.
+    game.type(f"{CTRL_Z}sco{CTRL_Z}res\r")
+    game.wait_for("Ana 0 + 15 this turn, Ben 0")
+    game.type("remove ben\ry\r")
+    game.wait_for("Ana wins with 0")
+    assert game.end() == 0 and "^Z" not in game.text
 
 
 @pytest.mark.parametrize(
@@ -141,3 +169,25 @@ def test_without_colour_and_without_a_cursor(
     assert pad.end() == 0
     assert not lacks.search(pad.raw)
     assert "Ana banks 23: 23" in pad.text
+
+
+class SmallScreen(Screen):
+    """One of 40 x 20."""
+
+    rows, columns = 20, 40
+
+
+def test_a_narrow_terminal_is_told_lines_that_fit(folder: Path) -> None:
+    game = SmallScreen(folder, "play", "--players", "Ana", "Ben", "--source", "throws.txt")
+    game.wait_for("Ana: roll >")
+    game.type("help\r")
+    game.wait_for("    leave; the game is kept")
+    game.type("\r")
+    game.wait_for("Ana: trotter+snouter, 15 points; 15\n  this turn")
+    game.wait_for("Ana: roll or bank >")
+    game.type("quit\r")
+    assert game.end() == 0
+    told = game.text.splitlines()
+    assert max(len(line) for line in told if " >" not in line) < 40  # but for what is typed
+    black, pink = told.index("  black: trotter"), told.index("  pink: snouter")
+    assert black < pink  # one pig above the other
