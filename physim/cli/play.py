@@ -1,7 +1,4 @@
-"""`physim play`: people and bots in the terminal; `physim scorepad`: score of real pigs.
-
-Throws of `physim play` come from physics, a table, a dataset, or a script.
-"""
+"""`physim play`: throws come from physics, a table or a script; `physim scorepad`: from real pigs."""
 
 from __future__ import annotations
 
