@@ -1,4 +1,4 @@
-"""`physim play`: throws come from physics, a table or a script; `physim scorepad`: from real pigs."""
+"""`physim play`: throws of physics, a table or a script; `physim scorepad`: of real pigs."""
 
 from __future__ import annotations
 
