@@ -240,3 +240,21 @@ def test_a_label_of_several_parts_is_told_once() -> None:
     pigs = (replace(roll.pigs[0], contacts=contacts + both), roll.pigs[1])
     line = roll_text(replace(roll, pigs=pigs)).splitlines()[1]
     assert line.endswith("on trunk, head, left_ear, trunk at pink's snout")
+
+
+@pytest.mark.parametrize(("engine", "told"), [("pybullet", True), ("compiled", False)])
+def test_a_large_batch_is_told_of_the_faster_engine(
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    engine: str,
+    told: bool,
+) -> None:
+    monkeypatch.setattr("physim.cli.batch._MANY", 3)
+    with pytest.raises(SystemExit) as stop:
+        main(["batch", "3", "--engine", engine, "--out", str(tmp_path / "out"), "--workers", "1"])
+    assert stop.value.code == 0
+    assert ("--engine compiled" in capfd.readouterr().err) == told
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    written = manifest["configuration"]["engine"].get("engine", "pybullet")
+    assert manifest["names"]["engine"] == written == engine
