@@ -301,9 +301,13 @@ class Engine:
             )
         return len(points) > 0
 
-    def halvings(self, body: Body, point_speed_m_s: float) -> int:
-        """How often the step is halved while a point of the pig is that fast."""
-        over = point_speed_m_s / (self.settings.full_step_speed * body.model.height_m)
+    def halvings(self, body: Body, point_speed_m_s: float, fastest: float | None = None) -> int:
+        """How often the step is halved while a point of the pig is that fast.
+
+        `fastest`: as `full_step_speed` of the settings, which it is if None.
+        """
+        fastest = fastest or self.settings.full_step_speed
+        over = point_speed_m_s / (fastest * body.model.height_m)
         return 0 if over <= 1.0 else min(math.ceil(math.log2(over)), MOST_HALVINGS)
 
 

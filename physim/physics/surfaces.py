@@ -144,7 +144,7 @@ class EngineSettings:
 
     @property
     def of_pairs(self) -> EngineSettings:
-        """For pigs that meet: beside the compiled engine, corners sink in no deeper than in it."""
+        """For pigs that meet near the table: beside the compiled engine, they sink in no deeper."""
         if self.engine != COMPILED or self.contacts == BULLET:
             return self
         return replace(

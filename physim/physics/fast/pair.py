@@ -238,9 +238,11 @@ class PigPair(Engine, Meeting):
 
     def advance(self, base_steps: int, each: Callable[[int], None] | None = None) -> int:
         """Simulates so many base steps; the engine's steps. `each`: as for `run`."""
-        halvings = max(
-            self.halvings(motion.body, motion.point_speed_m_s) for motion in self.sample()
-        )
+        motions, settings = self.sample(), self.settings
+        time_s = base_steps * settings.time_step_s
+        low = any(one.clearance_m < 2.0 * one.point_speed_m_s * time_s for one in motions)
+        fastest = (settings.of_pairs if low else settings).full_step_speed
+        halvings = max(self.halvings(one.body, one.point_speed_m_s, fastest) for one in motions)
         return self.run(base_steps, halvings, each)
 
     def sample(self) -> EngineMotions:

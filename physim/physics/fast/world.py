@@ -207,7 +207,7 @@ class World:
             for body, bound in zip(bodies, bounds or (None, None), strict=True)
         )
         self.pigs = first, second
-        self.pair = meeting(bodies, table, settings.of_pairs, criterion, bounds)
+        self.pair = meeting(bodies, table, settings, criterion, bounds)
         self._roll = np.zeros(1, dtype=ROLL)
         self._now = np.concatenate([pig.now for pig in self.pigs])
         self._fixed = np.concatenate([pig.fixed for pig in self.pigs])
