@@ -148,6 +148,14 @@ class Engine:
         self._running = (0, 0)
         self.pigs = []
 
+    def remove_pigs(self) -> None:
+        """Makes room for new pigs; table and shapes stay."""
+        self.claim(anew=True)
+        for pig in self.pigs:
+            pybullet.removeBody(pig, self.id)
+        self.pigs.clear()
+        self._running = (0, 0)
+
     def close(self) -> None:
         """Ends the client."""
         if self.id >= 0:

@@ -1,8 +1,8 @@
 """Two pigs in one engine: while they may touch, and near the table's edge.
 
 They carry all their parts, and a table with its edges takes the place of the endless one where one
-of them is near. The world is made anew for every such stretch of a roll: what Bullet's broad phase
-keeps of earlier ones decides when the pair is found, and the last bits of its contacts with it.
+of them is near. The pigs are made anew for every such stretch of a roll: what Bullet keeps of their
+contacts would decide the last bits of the next ones.
 """
 
 from __future__ import annotations
@@ -211,26 +211,39 @@ class PigPair(Engine, Meeting):
     ) -> None:
         Engine.__init__(self, settings, table.surface, bodies)
         Meeting.__init__(self, bodies, table, settings, criterion, bounds)
-        self._made = 0
         different = bodies[:1] if bodies[1].model is bodies[0].model else bodies
         self._parts = [obj_text(body.parts_m) for body in different]
+        # With and without edges: client, pigs, shapes, and how often pigs were made there.
+        self._worlds: dict[bool, tuple[int, list[int], list[int], int]] = {}
 
     def __enter__(self) -> PigPair:
         return self
 
+    def close(self) -> None:
+        """Ends both clients."""
+        for client, *_ in self._worlds.values():
+            self.id = client
+            super().close()
+        self._worlds = {}
+        self.id = -1
+
     def place(self, states: PlainStates, *, at_edge: bool) -> None:
         """Puts both pigs, made anew, into these states (principal frame)."""
         with LOCK:
-            self._made += 1
-            if self._made > RENEW_AFTER:
-                self.close()
-                self._made = 1
-            self.open()
+            empty: tuple[int, list[int], list[int], int] = (-1, [], [], RENEW_AFTER)
+            self.id, self.pigs, shapes, made = self._worlds.get(at_edge, empty)
             self.at_edge = at_edge
-            self.add_table(self.table if at_edge else None)
-            unseen = make_unseen(self.id)
-            shapes = [make_shape(self.id, parts) for parts in self._parts]
-            for shape, state in zip((shapes[0], shapes[-1]), states, strict=True):
+            if made < RENEW_AFTER:
+                self.remove_pigs()
+            else:
+                super().close()
+                self.open()
+                self.add_table(self.table if at_edge else None)
+                shapes = [make_shape(self.id, parts) for parts in self._parts]
+                shapes, made = [*shapes, make_unseen(self.id)], 0
+            unseen = shapes[-1]
+            self._worlds[at_edge] = self.id, self.pigs, shapes, made + 1
+            for shape, state in zip((shapes[0], shapes[-2]), states, strict=True):
                 self.add_pig(shape, unseen, state.quat_xyzw)
             self.run(1)
             for number, state in enumerate(states):
