@@ -73,8 +73,9 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         command.add_argument(
             "--policy", choices=card_pig.POLICIES, default="fewest", help="of all others"
         )
-        command.add_argument("--pace-s", type=positive, default=2.0, help="to choose a card")
-        command.add_argument("--attention", type=positive, default=0.5, help="glances a second")
+        for trait in ("--pace-s", "--reaction-s", "--attention"):  # defaults are those of `Player`
+            default = getattr(Player, trait[2:].replace("-", "_"))
+            command.add_argument(trait, type=positive, default=default, help="of all others")
         command.add_argument("--cards", type=int, default=4, help="in a hand: 3, 4 or 5")
         command.add_argument("--out-at-once", action="store_true", help="one letter is enough")
         command.add_argument("--talk", action="store_true", help="nobody may talk to a PIG")
@@ -103,10 +104,8 @@ def positive(text: str) -> float:
 
 def players_of(options: argparse.Namespace, *, person: bool = False) -> list[Player]:
     """The table; the person sits first."""
-    bots = [
-        Player(name, options.pace_s, attention=options.attention, policy=options.policy)
-        for name in NAMES[: options.players]
-    ]
+    traits = options.pace_s, options.reaction_s, options.attention
+    bots = [Player(name, *traits, policy=options.policy) for name in NAMES[: options.players]]
     return [Player("You", policy=None), *bots[1:]] if person else bots
 
 
