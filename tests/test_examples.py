@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from physim.config import HAS_PYBULLET
+
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
 
@@ -28,7 +30,12 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
             marks=pytest.mark.slow,
         ),
         ("what_the_rolls_tell.py", (), ("identified", "weakly identified", "ear_tip_y_mm")),
-        ("big_pigs.py", ("1", "1"), ("| Big Pigs |", "combination 1", "air drag", "least of")),
+        pytest.param(
+            "big_pigs.py",
+            ("1", "1"),
+            ("| Big Pigs |", "combination 1", "air drag", "least of"),
+            marks=pytest.mark.skipif(not HAS_PYBULLET, reason="needs PyBullet"),
+        ),
     ],
 )
 def test_example(name: str, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:

@@ -8,11 +8,13 @@ from physim.bench import benchmark
 from physim.cli import bench as command
 from physim.cli.bench import NAMES
 from physim.cli.main import main
+from physim.config import HAS_PYBULLET
 from physim.errors import how_to_install
 from physim.types import Pose
 
 from .conftest import needs_mujoco
 
+pytestmark = pytest.mark.skipif(not HAS_PYBULLET, reason="needs PyBullet")
 ROW_KEYS = {"name", "rolls_per_second", "time_step_s", "poses"}
 
 

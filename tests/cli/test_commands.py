@@ -14,6 +14,7 @@ import pytest
 
 from physim.cli.main import main
 from physim.cli.roll import roll_text, roll_to_json
+from physim.config import HAS_PYBULLET
 from physim.simulator import Setup, Simulator
 from physim.statistics.counts import Counts
 from physim.statistics.tables import table_folder
@@ -242,6 +243,7 @@ def test_a_label_of_several_parts_is_told_once() -> None:
     assert line.endswith("on trunk, head, left_ear, trunk at pink's snout")
 
 
+@pytest.mark.skipif(not HAS_PYBULLET, reason="needs PyBullet")
 @pytest.mark.parametrize(("engine", "told"), [("pybullet", True), ("compiled", False)])
 def test_a_large_batch_is_told_of_the_faster_engine(
     monkeypatch: pytest.MonkeyPatch,

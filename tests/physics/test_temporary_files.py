@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from physim.config import HAS_PYBULLET
 from physim.dataset.plan import BatchPlan
 from physim.errors import ConfigError
 from physim.physics import engine
@@ -30,6 +31,7 @@ def test_no_file_stays_while_pigs_are_rolled(place: Path) -> None:
             assert not list(place.iterdir())
 
 
+@pytest.mark.skipif(not HAS_PYBULLET, reason="needs PyBullet")
 def test_a_place_that_is_gone_or_full_is_told(
     place: Path, standard: PigModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from physim.config import HAS_PYBULLET
 from physim.dataset.plan import BatchPlan
 from physim.render.pig_meshes import PlacedPig
 from physim.render.replay import DatasetReplaySource, Replay, ReplaySource
@@ -44,6 +45,7 @@ def places(notes: Notes) -> object:
     return [bits(notes.bodies[k].position_m) for k in (0, 1)]
 
 
+@pytest.mark.skipif(not HAS_PYBULLET, reason="needs PyBullet")
 def test_it_shows_the_roll_of_seed_and_index_in_real_time(
     session: WatchSession, notes: Notes
 ) -> None:

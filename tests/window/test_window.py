@@ -19,12 +19,14 @@ import numpy as np
 import pytest
 from PIL import ImageGrab, features
 
+from physim.config import HAS_PYBULLET
 from physim.errors import DisplayError, PhysimError
 from physim.window import window_process
 from physim.window.game_window import GameWindow
 from physim.window.watch import watch
 from tests.pigs.shapes import box, write_model
 
+pytestmark = pytest.mark.skipif(not HAS_PYBULLET, reason="needs PyBullet")
 MISSING = [name for name in ("Xvfb", "xdotool") if shutil.which(name) is None]
 needs_display = pytest.mark.skipif(
     bool(MISSING) or not features.check("xcb"),
